@@ -1,0 +1,267 @@
+"""Every setting of the product, in one model. The environment is read here and nowhere else.
+
+Order of precedence, highest first: values given in code (command-line flags), environment variables,
+the YAML file named by `CORPUS_CONFIG` (or `--config`), defaults. Unknown keys are errors.
+
+Environment: `CORPUS_<GROUP>__<FIELD>` for every field (`CORPUS_LIMITS__DOCUMENT_SECONDS=60`), plus the
+names of the document processing standard (`DATABASE_URL`, `DEFAULT_MAX_TOKENS`, ...), see `STANDARD_NAMES`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from engine.errors import ConfigError
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+
+class Limits(Group):
+    """Bounds on one document. None can be switched off; raise them where a corpus needs it."""
+
+    file_mb: int = Field(100, ge=1, description="largest file taken, MiB")
+    document_seconds: float = Field(300, gt=0, description="wall clock for one document's preparation")
+    rss_mb: int = Field(4096, ge=256, description="resident memory of one isolated child and its tools, MiB")
+    characters: int = Field(20_000_000, ge=1000, description="characters of extracted text")
+    elements: int = Field(1_000_000, ge=100, description="structure elements of one document")
+    pages: int = Field(20_000, ge=1)
+    table_cells: int = Field(2_000_000, ge=100, description="cells over all tables of one document")
+    image_pixels: int = Field(100_000_000, ge=10_000, description="pixels of one picture that is decoded")
+    container_depth: int = Field(5, ge=0, description="attachments inside attachments")
+    container_members: int = Field(1000, ge=1, description="documents out of one container, all depths")
+    container_mb: int = Field(1024, ge=1, description="unpacked MiB out of one container, all depths")
+    container_ratio: int = Field(200, ge=2, description="unpacked over packed bytes of one member")
+    tool_seconds: float = Field(120, gt=0, description="one run of an outside program (LibreOffice, Tesseract)")
+    recycle_documents: int = Field(500, ge=1, description="documents after which a child is replaced")
+    recycle_rss_mb: int = Field(1500, ge=128, description="idle resident memory above which a child is replaced")
+
+
+class Ocr(Group):
+    enabled: bool = True
+    confidence_threshold: float = Field(0.7, ge=0, le=1, description="below it a page goes to vision")
+    min_characters: int = Field(50, ge=0, description="a page with fewer and something to see is read by OCR")
+    languages: str = Field("", description="Tesseract languages, e.g. eng+deu; empty: by script and what is installed")
+    dpi: int = Field(200, ge=72, le=600)
+    vision: Literal["off", "local", "gateway"] = "local"
+    vision_model: str = Field("rapidocr", description="local engine, or the gateway's model name")
+    vision_to_gateway_with_pii: bool = Field(
+        False, description="allow page pictures to leave although PII redaction is on"
+    )
+
+
+class Chunking(Group):
+    strategy: str = "auto"
+    max_tokens: int = Field(512, ge=16, le=100_000)
+    overlap_tokens: int = Field(64, ge=0)
+    respect_structure: bool = True
+    include_headings: bool = True
+
+
+class Embedding(Group):
+    backend: Literal["local", "gateway"] = "local"
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="bundled model, a path or id for sentence-transformers, or a gateway model"
+    )
+    query_prefix: str = ""
+    document_prefix: str = ""
+    max_tokens: int | None = Field(None, ge=8, description="the model's input limit; required for a gateway model")
+    tokenizer: str | None = Field(None, description="tokenizer of a gateway model: a tiktoken encoding or a path/id")
+    dimensions: int | None = Field(None, ge=1, description="expected size; required for a gateway model")
+    device: str = "auto"
+    batch_tokens: int = Field(4096, ge=64, description="padded tokens of one forward pass")
+    threads: int | None = Field(None, ge=1)
+    gateway_concurrency: int = Field(8, ge=1)
+    gateway_batch: int = Field(100, ge=1, le=100)
+    price_per_million_tokens: float = Field(0.0, ge=0)
+
+
+class Gateway(Group):
+    """Any OpenAI-compatible server, for embeddings and vision."""
+
+    url: str = ""
+    api_key: SecretStr = SecretStr("")
+    timeout_seconds: float = Field(60, gt=0)
+    attempts: int = Field(6, ge=1)
+
+
+class Registry(Group):
+    url: str = Field("", description="SQLAlchemy URL; empty: SQLite under `home`")
+
+
+class Store(Group):
+    """Where vectors live. `url` empty: the embedded engine under `home`."""
+
+    url: str = Field("", description="Qdrant server, http(s)://host:6333")
+    api_key: SecretStr = SecretStr("")
+    grpc: bool = False
+    collection: str = "corpus"
+    batch_points: int = Field(64, ge=1, le=1024)
+    optimize_above: int = Field(50_000, ge=0, description="embedded: points below which no index is built")
+
+
+class Objects(Group):
+    """An S3-compatible object store; also used for s3:// sources."""
+
+    endpoint: str = ""
+    access_key: SecretStr = SecretStr("")
+    secret_key: SecretStr = SecretStr("")
+    bucket: str = ""
+    region: str = "us-east-1"
+
+
+class Security(Group):
+    sanitize_macros: bool = True
+    pii_redaction: bool = False
+    pii_entities: list[str] = Field(default_factory=list)
+
+
+class Pipeline(Group):
+    workers: int | None = Field(None, ge=1, description="preparing workers; empty: from the cluster")
+    layout: Literal["auto", "fused", "split"] = "auto"
+    block_documents: int = Field(64, ge=1)
+    shard_documents: int = Field(50_000, ge=1, description="manifest rows per Ray dataset")
+    inline_bytes: int = Field(1_000_000, ge=0, description="larger values travel by scratch reference")
+    ray_address: str = Field("", description="empty: a local Ray; 'auto' or an address: that cluster")
+    loss_retries: int = Field(8, ge=1, description="rounds of halving after a lost block")
+    isolation: bool = Field(True, description="parse in a child process; off only for debugging")
+    part_pages: int = Field(200, ge=10, description="a document with more pages is read in parts of this many")
+
+
+class Serve(Group):
+    port: int = Field(8016, ge=1, le=65535)
+    max_batch_size: int = Field(50, ge=1)
+
+
+class Settings(Group):
+    """The whole configuration; `load` builds it."""
+
+    home: Path = Field(Path("~/.local/share/corpus"), description="state of the embedded mode: registry, vectors, runs")
+    scratch: Path | None = Field(None, description="private temporary files; empty: under the system's temp folder")
+    limits: Limits = Limits()  # pyright: ignore[reportCallIssue]
+    ocr: Ocr = Ocr()  # pyright: ignore[reportCallIssue]
+    chunking: Chunking = Chunking()  # pyright: ignore[reportCallIssue]
+    embedding: Embedding = Embedding()  # pyright: ignore[reportCallIssue]
+    gateway: Gateway = Gateway()  # pyright: ignore[reportCallIssue]
+    registry: Registry = Registry()  # pyright: ignore[reportCallIssue]
+    store: Store = Store()  # pyright: ignore[reportCallIssue]
+    objects: Objects = Objects()  # pyright: ignore[reportCallIssue]
+    security: Security = Security()  # pyright: ignore[reportCallIssue]
+    pipeline: Pipeline = Pipeline()  # pyright: ignore[reportCallIssue]
+    serve: Serve = Serve()  # pyright: ignore[reportCallIssue]
+    extractors: dict[str, str] = Field(default_factory=dict, description="format id → import path module:function")
+    chunkers: dict[str, str] = Field(default_factory=dict, description="strategy name → import path module:function")
+    formats: dict[str, list[str]] = Field(
+        default_factory=dict, description="format id of your own → its file extensions, for your extractors"
+    )
+    password: list[SecretStr] = Field(default_factory=list, description="passwords tried on encrypted documents")
+
+
+# The names of the document processing standard that still mean something here.
+STANDARD_NAMES: Mapping[str, str] = {
+    "DOCUMENT_API_PORT": "serve.port",
+    "DOCUMENT_WORKERS": "pipeline.workers",
+    "DATABASE_URL": "registry.url",
+    "LLM_GATEWAY_URL": "gateway.url",
+    "LLM_GATEWAY_API_KEY": "gateway.api_key",
+    "EMBEDDING_MODEL": "embedding.model",
+    "QDRANT_URL": "store.url",
+    "QDRANT_API_KEY": "store.api_key",
+    "S3_ENDPOINT": "objects.endpoint",
+    "S3_ACCESS_KEY": "objects.access_key",
+    "S3_SECRET_KEY": "objects.secret_key",
+    "S3_BUCKET": "objects.bucket",
+    "OCR_ENABLED": "ocr.enabled",
+    "OCR_CONFIDENCE_THRESHOLD": "ocr.confidence_threshold",
+    "VISION_MODEL": "ocr.vision_model",
+    "DEFAULT_CHUNK_STRATEGY": "chunking.strategy",
+    "DEFAULT_MAX_TOKENS": "chunking.max_tokens",
+    "DEFAULT_OVERLAP_TOKENS": "chunking.overlap_tokens",
+    "MAX_FILE_SIZE_MB": "limits.file_mb",
+    "MAX_BATCH_SIZE": "serve.max_batch_size",
+    "PII_REDACTION_ENABLED": "security.pii_redaction",
+    "SANITIZE_MACROS": "security.sanitize_macros",
+}
+PREFIX = "CORPUS_"
+# Read elsewhere on purpose, so not settings: where the file is, and where its state lives.
+RESERVED = {"CORPUS_CONFIG", "CORPUS_HOME"}
+
+Tree = dict[str, Any]
+
+
+def load(
+    overrides: Mapping[str, object] | None = None,
+    config: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """Build the effective settings. `overrides` maps dotted names to values (flags).
+
+    Raises ConfigError naming every unknown or invalid key.
+    """
+    env = os.environ if environ is None else environ
+    tree: Tree = {}
+    file = config or (Path(env["CORPUS_CONFIG"]) if env.get("CORPUS_CONFIG") else None)
+    if file is not None:
+        _merge(tree, _read_yaml(file))
+    _merge(tree, _from_environment(env))
+    for name, value in (overrides or {}).items():
+        if value is not None:
+            _put(tree, name, value)
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        lines = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("invalid settings: " + "; ".join(lines)) from error
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+
+
+def _read_yaml(file: Path) -> Tree:
+    try:
+        loaded = yaml.safe_load(file.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read settings file {file}: {error}") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"settings file {file} must hold a mapping")
+    return loaded  # pyright: ignore[reportUnknownVariableType]
+
+
+def _from_environment(env: Mapping[str, str]) -> Tree:
+    tree: Tree = {}
+    for name, dotted in STANDARD_NAMES.items():
+        if env.get(name):
+            _put(tree, dotted, env[name])
+    if env.get("CORPUS_HOME"):
+        _put(tree, "home", env["CORPUS_HOME"])
+    for name, value in sorted(env.items()):
+        if name.startswith(PREFIX) and name not in RESERVED:
+            _put(tree, name.removeprefix(PREFIX).lower().replace("__", "."), _decoded(value))
+    return tree
+
+
+def _decoded(value: str) -> object:
+    """Lists and mappings are written as YAML in the environment; all else stays text for pydantic."""
+    return yaml.safe_load(value) if value[:1] in "[{" else value
+
+
+def _put(tree: Tree, dotted: str, value: object) -> None:
+    *groups, leaf = dotted.split(".")
+    for group in groups:
+        tree = tree.setdefault(group, {})
+    tree[leaf] = value
+
+
+def _merge(into: Tree, new: Tree) -> None:
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            into[key] = value

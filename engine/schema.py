@@ -20,6 +20,8 @@ MANIFEST = pa.schema(
         ("size", pa.int64()),
         ("etag", pa.string()),
         ("mtime", pa.float64()),
+        ("known_sha256", pa.string()),
+        ("problem", pa.string()),
     ]
 )
 

@@ -406,3 +406,29 @@ def _derive_pages(document: ExtractedDocument) -> None:
 def page_box(page: int, x0: float, y0: float, x1: float, y1: float) -> Box:
     """A box with its corners in order, rounded to a tenth of a point."""
     return Box(page, round(min(x0, x1), 1), round(min(y0, y1), 1), round(max(x0, x1), 1), round(max(y0, y1), 1))
+
+
+def merge(parts: list[ExtractedDocument], limits: Limits) -> ExtractedDocument:
+    """One document from the parts of a big one, in page order. The tree is nested anew, so that it does not
+    show where it was cut: a heading of a later part closes those of an earlier one as usual."""
+    builder = Builder(parts[0].metadata.source_format, limits, metadata=parts[0].metadata)
+    for part in parts:
+        for element in _unnested(part.structure):
+            builder.add(element)
+        builder.pages.update({page.page_number: page for page in part.pages})
+        builder.pending.extend(part.pending)
+        builder.attached.extend(part.attached)
+        for loss in part.warnings:
+            builder.warn(loss.code, loss.message, loss.place, loss.count)
+    builder.metadata.page_count = len(builder.pages)
+    return builder.finish()
+
+
+def _unnested(elements: list[StructureElement]) -> Iterator[StructureElement]:
+    """The blocks of a tree in source order, headings without what they own."""
+    for element in elements:
+        if element.type == "heading":
+            yield replace(element, children=[])
+            yield from _unnested(element.children)
+        else:
+            yield element

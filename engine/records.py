@@ -291,6 +291,7 @@ class SourceItem:
     size: int
     etag: str = ""
     mtime: float | None = None  # seconds since the epoch
+    known_generation: int = 0  # with known_sha256: of the row it was read from
     known_sha256: str = ""  # of the published bytes, when only the bytes can tell whether anything changed
     problem: str = ""  # why it cannot be read, when the listing already found out
 

@@ -128,7 +128,6 @@ class Pipeline(Group):
     layout: Literal["auto", "fused", "split"] = "auto"
     block_documents: int = Field(64, ge=1)
     shard_documents: int = Field(50_000, ge=1, description="manifest rows per Ray dataset")
-    inline_bytes: int = Field(1_000_000, ge=0, description="larger values travel by scratch reference")
     ray_address: str = Field("", description="empty: a local Ray; 'auto' or an address: that cluster")
     loss_retries: int = Field(8, ge=1, description="rounds of halving after a lost block")
     isolation: bool = Field(True, description="parse in a child process; off only for debugging")

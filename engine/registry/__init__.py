@@ -1,7 +1,8 @@
 """The ledger: which documents exist, what state they are in, which revision readers may see.
 
-`engine.registry.models` holds the tables, `engine.registry.queries` the `Registry` class with every
-statement, `engine.registry.alembic` the migrations. SQLite (WAL) or PostgreSQL by URL.
+`engine.registry.models` holds the tables, `engine.registry.queries` the `Registry` class (its statements
+stand one concept per module beside it), `engine.registry.alembic` the migrations. SQLite (WAL) or
+PostgreSQL by URL.
 """
 
 from __future__ import annotations
@@ -48,6 +49,47 @@ class Claim:
     mtime: float | None = None
     parent_id: str | None = None
     inner_path: str = ""
+    parent_generation: int | None = None  # of the attempt that found this child; a superseded one claims nothing
+
+
+@dataclass(slots=True)
+class Skip:
+    """A document that ended without text (`reason`: empty, ...). The hash and the fingerprint are kept, so that
+    a later run with the same bytes and options does not look again."""
+
+    document_id: str
+    generation: int
+    reason: str
+    content_sha256: str
+    fingerprint: str
+    source_format: str = ""
+
+
+@dataclass(slots=True)
+class Touch:
+    """Bytes found unchanged after hashing: only the cheap identity is brought up to date.
+
+    `generation`: of the claim when one was taken, else as `Known` showed it.
+    """
+
+    document_id: str
+    generation: int
+    size: int
+    etag: str
+    mtime: float | None
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A document as the sweeper sees it: who holds it since when, and what readers may see of it."""
+
+    document_id: str
+    project_id: str
+    generation: int
+    status: str  # as Known.status, or deleted
+    active_revision: str | None
+    run_id: str | None
+    claimed_at: datetime
 
 
 @dataclass(slots=True)

@@ -52,6 +52,19 @@ class Sparse:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def cut(self, start: int, stop: int) -> Sparse:
+        """Rows `start` to `stop`."""
+        pointers = self.indptr[start : stop + 1]
+        first, last = int(pointers[0]), int(pointers[-1])
+        return Sparse(pointers - first, self.indices[first:last], self.values[first:last])
+
+    @staticmethod
+    def joined(parts: Sequence[Sparse]) -> Sparse:
+        """The rows of all parts, one after the other."""
+        lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+        pointers = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return Sparse(pointers, np.concatenate([p.indices for p in parts]), np.concatenate([p.values for p in parts]))
+
 
 @dataclass(slots=True)
 class Points:
@@ -64,6 +77,27 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def cut(self, start: int, stop: int) -> Points:
+        """Points `start` to `stop`, views of the same arrays."""
+        return Points(
+            self.ids[start:stop],
+            {name: matrix[start:stop] for name, matrix in self.dense.items()},
+            {name: rows.cut(start, stop) for name, rows in self.sparse.items()},
+            self.payloads[start:stop],
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Points]) -> Points:
+        """One batch out of several with the same channels."""
+        if len(parts) == 1:
+            return parts[0]
+        return Points(
+            [i for part in parts for i in part.ids],
+            {name: np.concatenate([part.dense[name] for part in parts]) for name in parts[0].dense},
+            {name: Sparse.joined([part.sparse[name] for part in parts]) for name in parts[0].sparse},
+            [payload for part in parts for payload in part.payloads],
+        )
 
 
 @dataclass(slots=True)
@@ -130,9 +164,22 @@ class Store(Protocol):
 
     def delete(self, where: Filter) -> None: ...
 
-    def search(self, queries: Sequence[Query], where: Filter, project_id: str | None) -> list[list[Hit]]:
+    def search(
+        self,
+        queries: Sequence[Query],
+        where: Filter,
+        project_id: str | None,
+        fields: Sequence[str] | None = None,
+    ) -> list[list[Hit]]:
         """One hit list per query, best first, from one look at the data. Sparse channels weigh words by
-        their rarity inside `project_id` (tenant-scoped IDF)."""
+        their rarity inside `project_id` (tenant-scoped IDF), and only that project's points are found.
+        `fields`: only these payload fields. Raises ConfigError when a dense channel is not in the collection."""
+        ...
+
+    def fetch(
+        self, ids: Sequence[str], with_dense: Sequence[str] = (), fields: Sequence[str] | None = None
+    ) -> list[Record]:
+        """The points with these ids, in the order asked; those that are gone are left out."""
         ...
 
     def count(self, where: Filter) -> int: ...
@@ -145,6 +192,14 @@ class Store(Protocol):
 
     def facet(self, field: str, where: Filter, limit: int = 100) -> dict[str, int]:
         """Counts per value of an indexed keyword field."""
+        ...
+
+    def set_dense(self, name: str, ids: Sequence[str], matrix: NDArray[np.float32]) -> None:
+        """Give existing points another model's vectors; points that are gone meanwhile are left alone."""
+        ...
+
+    def drop_dense(self, name: str) -> None:
+        """Remove a dense vector name with all its vectors; nothing happens when it is not there."""
         ...
 
     def flush(self) -> None: ...

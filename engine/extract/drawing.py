@@ -1,0 +1,136 @@
+"""Charts and SmartArt, which Word, Excel and PowerPoint share: their texts and data as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.document import table_from_rows
+from engine.extract.flow import table_block, text_block
+from engine.extract.number_format import display
+from engine.extract.ooxml import A
+from engine.records import StructureElement
+from engine.sanitize.safexml import Node, local_name, text_of
+
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+MAX_POINTS = 20_000  # of one series; a chart of more is a data file
+
+
+# ---------------------------------------------------------------- charts
+def chart_blocks(root: Node) -> list[StructureElement]:
+    """A chart's data as one table (categories down, series across), captioned with its titles."""
+    series = [s for s in root.iter(f"{C}ser")]
+    titles = [t for t in _titles(root) if t]
+    caption = " – ".join(titles)
+    if not series:
+        return [text_block("caption", caption)] if caption else []
+    heads = [_series_name(s, i) for i, s in enumerate(series)]
+    columns = [_points(s, ("val", "yVal")) for s in series]
+    categories: dict[int, str] = {}
+    for one in series:
+        categories = _points(one, ("cat", "xVal")) or categories
+        if categories:
+            break
+    count = min(max((max(c, default=-1) + 1 for c in [categories, *columns]), default=0), MAX_POINTS)
+    rows = [[categories.get(i, ""), *(c.get(i, "") for c in columns)] for i in range(count)]
+    table = table_from_rows([["", *heads], *rows], caption=f"Chart: {caption}" if caption else "Chart")
+    return [table_block(table)]
+
+
+def _titles(root: Node) -> Iterator[str]:
+    """The chart's title, then those of its axes."""
+    for title in root.iter(f"{C}title"):
+        texts = ["".join(text_of(t) for t in p.iter(f"{A}t")) for p in title.iter(f"{A}p")]
+        cached = [text_of(v) for v in title.iter(f"{C}v")]
+        yield " ".join(filter(None, texts or cached)).strip()
+
+
+def _series_name(series: Node, index: int) -> str:
+    name = series.find(f"{C}tx")
+    text = " ".join(text_of(v) for v in name.iter(f"{C}v")) if name is not None else ""
+    return text or f"Series {index + 1}"
+
+
+def _points(series: Node, names: tuple[str, ...]) -> dict[int, str]:
+    """Cached values by index; levels of a multi-level category are joined, outermost first."""
+    data = next((d for n in names if (d := series.find(f"{C}{n}")) is not None), None)
+    if data is None:
+        return {}
+    levels = list(data.iter(f"{C}lvl"))
+    if levels:
+        return _multi_level([_cache(level, None) for level in levels])
+    code = next((text_of(f) for f in data.iter(f"{C}formatCode")), None)
+    return _cache(data, code)
+
+
+def _cache(data: Node, code: str | None) -> dict[int, str]:
+    values: dict[int, str] = {}
+    for point in data.iter(f"{C}pt"):
+        text = "".join(text_of(v) for v in point.iterchildren(f"{C}v"))
+        try:
+            values[int(point.get("idx", "0"))] = _shown(text, point.get("formatCode") or code)
+        except ValueError:
+            continue
+    return values
+
+
+def _shown(text: str, code: str | None) -> str:
+    try:
+        return display(float(text), code or "General") if code is not None else text
+    except ValueError:
+        return text
+
+
+def _multi_level(levels: list[dict[int, str]]) -> dict[int, str]:
+    """Levels come innermost first; an outer label holds until the next one."""
+    inner, *outer = levels
+    current = [""] * len(outer)
+    joined: dict[int, str] = {}
+    for index in sorted(inner):
+        current = [level.get(index, now) for level, now in zip(outer, current, strict=True)]
+        joined[index] = " / ".join(filter(None, [*reversed(current), inner[index]]))
+    return joined
+
+
+# ---------------------------------------------------------------- SmartArt
+def diagram_blocks(root: Node) -> list[StructureElement]:
+    """Texts of a SmartArt data part as list items, nested as its nodes are."""
+    points = {p.get("modelId"): p for p in root.iter(f"{DGM}pt")}
+    children: dict[str | None, list[tuple[int, str]]] = {}
+    for link in root.iter(f"{DGM}cxn"):
+        if link.get("type", "parOf") == "parOf":
+            order = int(link.get("srcOrd") or 0)
+            children.setdefault(link.get("srcId"), []).append((order, link.get("destId", "")))
+    tops = [key for key, point in points.items() if point.get("type") == "doc"]
+    items: list[StructureElement] = []
+    seen: set[str | None] = set()
+    stack = [(key, 0) for key in reversed(tops)]
+    while stack:
+        key, depth = stack.pop()
+        if key in seen or key not in points:
+            continue
+        seen.add(key)
+        text = _point_text(points[key])
+        if text:
+            items.append(text_block("list_item", text, max(depth, 1)))
+        stack.extend((child, depth + 1) for _, child in sorted(children.get(key, []), reverse=True))
+    lost = [_point_text(p) for k, p in points.items() if k not in seen and p.get("type", "node") == "node"]
+    return items + [text_block("list_item", text, 1) for text in lost if text]
+
+
+def _point_text(point: Node) -> str:
+    if point.get("type", "node") not in {"node", "asst", "doc"}:
+        return ""
+    return "\n".join(filter(None, ("".join(text_of(t) for t in p.iter(f"{A}t")) for p in point.iter(f"{A}p")))).strip()
+
+
+def graphic_parts(element: Node) -> Iterator[tuple[str, str]]:
+    """(kind, relationship id) of every chart and diagram referenced below `element`."""
+    r = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+    for node in element.iter(
+        f"{C}chart", f"{DGM}relIds", "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
+    ):
+        if local_name(node) == "chart":
+            yield "chart", node.get(f"{r}id", "")
+        else:
+            yield "diagram", node.get(f"{r}dm", "")

@@ -1,0 +1,72 @@
+"""The only place that imports PyMuPDF: opening documents, and the errors it raises.
+
+Importing `pymupdf` also imports its optional layout package when that is installed, which loads a neural
+model (0.6 CPU seconds, 55 MB) that is not used here. Marking the package as absent beforehand avoids it, and
+nothing changes where it is not installed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.errors import Code, InputError, Stage
+
+sys.modules.setdefault("pymupdf.layout", None)  # pyright: ignore[reportArgumentType]
+
+import pymupdf  # noqa: E402
+from pymupdf import mupdf as _bindings  # noqa: E402
+
+pymupdf.no_recommend_layout()
+pymupdf.TOOLS.mupdf_display_errors(False)
+pymupdf.TOOLS.mupdf_display_warnings(False)
+
+Document = pymupdf.Document
+Page = pymupdf.Page
+Matrix = pymupdf.Matrix
+Rect = pymupdf.Rect
+
+# What MuPDF raises on broken input, depending on the layer that notices.
+MUPDF_ERRORS: tuple[type[Exception], ...] = (
+    RuntimeError,
+    ValueError,
+    LookupError,
+    TypeError,
+    _bindings.FzErrorBase,
+)
+TEXT_FLAGS = (
+    pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+)  # ligatures expand to letters; glyphs without Unicode become U+FFFD, which marks a garbage text layer
+
+
+def open_document(path: Path, passwords: Iterable[str]) -> Document:
+    """Open a PDF, repaired by MuPDF where its structure is broken.
+
+    The empty password is tried first, then `passwords`. Raises InputError: ENCRYPTED_DOCUMENT when none
+    fits, EXTRACTION_FAILED when it is no PDF or has no pages.
+    """
+    try:
+        document = pymupdf.open(str(path), filetype="pdf")
+    except MUPDF_ERRORS as error:
+        raise InputError(f"not a readable PDF: {_first_line(error)}", Code.EXTRACTION_FAILED, Stage.EXTRACT) from error
+    if document.needs_pass and not any(document.authenticate(word) for word in ["", *passwords]):
+        document.close()
+        raise InputError(
+            "the PDF is encrypted and needs a password (none of those given fits)",
+            Code.ENCRYPTED_DOCUMENT,
+            Stage.EXTRACT,
+        )
+    if document.page_count < 1:
+        document.close()
+        raise InputError("the PDF has no pages that can be read", Code.EXTRACTION_FAILED, Stage.EXTRACT)
+    return document
+
+
+def release_memory() -> None:
+    """Give MuPDF's cache of decoded objects back to the system."""
+    pymupdf.TOOLS.store_shrink(100)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,65 @@
+"""How a backfill spreads over what the cluster has: which pools, how many, how large. Pure arithmetic.
+
+On CPUs, embedding is nearly all of the work, so it must fill the cores: each core gets one fused worker that
+prepares and embeds (two one-thread embedders beat one with two threads). With a GPU the two part: many
+preparing workers feed a few that embed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import ConfigError
+from engine.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`kind`: fused (workers do everything) or split (`workers` prepare, `embedders` embed and publish)."""
+
+    kind: str
+    workers: int
+    worker_cpus: float
+    embedders: int = 0
+    embedder_cpus: float = 0.0
+    embedder_gpus: float = 0.0
+    threads: int = 1  # of torch, per embedding worker
+
+    def describe(self) -> str:
+        """One line for people."""
+        if self.kind == "fused":
+            return f"fused: {self.workers} workers × {self.worker_cpus:g} CPU, each prepares, embeds and publishes"
+        return (
+            f"split: {self.workers} preparing workers × {self.worker_cpus:g} CPU → {self.embedders} embedding "
+            f"workers × {self.embedder_cpus:g} CPU and {self.embedder_gpus:g} GPU"
+        )
+
+
+def plan_layout(settings: Settings, cpus: float, gpus: float) -> Layout:
+    """The layout for a cluster with these resources. Raises ConfigError when it is too small for it."""
+    kind = settings.pipeline.layout
+    if kind == "auto":
+        kind = "split" if gpus >= 1 and settings.embedding.backend == "local" else "fused"
+    layout = _fused(settings, cpus) if kind == "fused" else _split(settings, cpus, gpus)
+    wanted = layout.workers * layout.worker_cpus + layout.embedders * layout.embedder_cpus
+    if wanted > cpus or layout.embedders * layout.embedder_gpus > gpus:
+        raise ConfigError(
+            f"this cluster has {cpus:g} CPUs and {gpus:g} GPUs, too few for {layout.describe()}; "
+            "lower pipeline.workers or add nodes"
+        )
+    return layout
+
+
+def _fused(settings: Settings, cpus: float) -> Layout:
+    workers = settings.pipeline.workers or max(1, int(cpus))
+    each = min(1.0, cpus / workers)
+    return Layout("fused", workers, each, threads=settings.embedding.threads or 1)
+
+
+def _split(settings: Settings, cpus: float, gpus: float) -> Layout:
+    embedders = max(1, int(gpus))
+    share = 1.0 if cpus > 2 * embedders else 0.5
+    left = cpus - embedders * share
+    workers = settings.pipeline.workers or max(1, int(left))
+    threads = settings.embedding.threads or max(1, int(share))
+    return Layout("split", workers, min(1.0, left / workers), embedders, share, min(1.0, gpus), threads)

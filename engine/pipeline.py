@@ -1,0 +1,157 @@
+"""The pipeline on Ray Data: manifest blocks → workers → outcomes. The only engine module that knows Ray Data.
+
+Ray retries a lost task for ever by default and knows no poison row; here a lost block is not retried by Ray.
+Its documents simply have no outcome, and `run` offers them again in smaller blocks until the one that kills
+its worker is alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import ray
+import ray.data
+
+from engine.errors import Code
+from engine.layout import Layout
+from engine.prepare import Preparer, Run
+from engine.records import Failure, Outcome, SourceItem
+from engine.schema import items_of, items_table, outcomes_of, outcomes_table, prepared_of, prepared_table
+from engine.settings import Settings
+from engine.worker import Finisher, Worker
+
+NO_PROGRESS_SECONDS = 900
+
+
+def start_ray(settings: Settings) -> None:
+    """Connect to the configured cluster, or start a local Ray; does nothing when connected already."""
+    if ray.is_initialized():
+        return
+    address = settings.pipeline.ray_address
+    options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
+    ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
+
+
+def cluster_size() -> tuple[float, float]:
+    """(CPUs, GPUs) of the connected cluster."""
+    resources = ray.cluster_resources()
+    return float(resources.get("CPU", 0)), float(resources.get("GPU", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What every worker of a run is made from; travels to the actors once."""
+
+    settings: Settings
+    run: Run
+
+
+def _worker_parts(job: Job) -> tuple[Any, Any, Any]:
+    from engine.embed.make import make_embedder
+    from engine.registry.queries import Registry, registry_url
+    from engine.store.open import open_store
+
+    registry = Registry(registry_url(job.settings))
+    return registry, open_store(job.settings, ray=True), make_embedder(job.settings)
+
+
+class FusedStage:
+    """A worker as a Ray actor: manifest rows in, outcome rows out, group by group."""
+
+    def __init__(self, job: Job) -> None:
+        registry, store, embedder = _worker_parts(job)
+        self._worker = Worker(job.settings, job.run, registry, store, embedder)
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        for outcomes in self._worker.work(items_of(block)):
+            yield outcomes_table(outcomes)
+
+
+class PrepareStage:
+    """The preparing half as a Ray actor: manifest rows in, prepared documents out."""
+
+    def __init__(self, job: Job) -> None:
+        from engine.registry.queries import Registry, registry_url
+
+        self._preparer = Preparer(job.settings, job.run, Registry(registry_url(job.settings)))
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        for document in self._preparer.prepare(items_of(block)):
+            yield prepared_table([document])
+
+
+class FinishStage:
+    """The embedding and publishing half as a Ray actor."""
+
+    def __init__(self, job: Job) -> None:
+        registry, store, embedder = _worker_parts(job)
+        self._finisher = Finisher(job.settings, job.run, registry, store, embedder)
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        for outcomes in self._finisher.finish(prepared_of(block)):
+            yield outcomes_table(outcomes)
+
+
+def run(items: Sequence[SourceItem], job: Job, layout: Layout) -> Iterator[list[Outcome]]:
+    """Work through one manifest shard. Every item's document gets exactly one outcome; documents found
+    inside others come on top. The order is that of completion."""
+    waiting = {item.key: item for item in items}
+    size = job.settings.pipeline.block_documents
+    blocks = max(1, min(-(-len(items) // size), 2000))
+    if len(items) >= layout.workers * 4:
+        blocks = max(blocks, layout.workers * 4)
+    per_block = -(-len(items) // blocks)
+    for attempt in range(job.settings.pipeline.loss_retries):
+        for outcomes in _pass(list(waiting.values()), per_block, job, layout):
+            yield [o for o in outcomes if o.parent_id or waiting.pop(o.key, None)]
+        if not waiting:
+            return
+        per_block = 1 if attempt else max(1, per_block // 8)
+    yield [_lost(item, job) for item in waiting.values()]
+
+
+def _pass(items: list[SourceItem], per_block: int, job: Job, layout: Layout) -> Iterator[list[Outcome]]:
+    context = ray.data.DataContext.get_current()
+    context.max_errored_blocks = -1
+    context.execution_no_progress_timeout_s = NO_PROGRESS_SECONDS
+    context.enable_progress_bars = False
+    tables = [items_table(items[start : start + per_block]) for start in range(0, len(items), per_block)]
+    data = _stages(ray.data.from_arrow(tables), job, layout)
+    for table in data.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        yield outcomes_of(table)
+
+
+def _stages(data: Any, job: Job, layout: Layout) -> Any:
+    # An actor that dies is replaced, but the block it had is not run again by Ray.
+    finite = {"max_restarts": -1, "max_task_retries": 0}
+    common: dict[str, Any] = {"batch_size": None, "batch_format": "pyarrow", "fn_constructor_kwargs": {"job": job}}
+    workers = ray.data.ActorPoolStrategy(size=layout.workers, max_tasks_in_flight_per_actor=2)
+    if layout.kind == "fused":
+        return data.map_batches(FusedStage, compute=workers, num_cpus=layout.worker_cpus, **common, **finite)
+    embedders = ray.data.ActorPoolStrategy(size=layout.embedders, max_tasks_in_flight_per_actor=2)
+    data = data.map_batches(PrepareStage, compute=workers, num_cpus=layout.worker_cpus, **common, **finite)
+    return data.map_batches(
+        FinishStage,
+        compute=embedders,
+        num_cpus=layout.embedder_cpus,
+        num_gpus=layout.embedder_gpus or None,
+        **common,
+        **finite,
+    )
+
+
+def _lost(item: SourceItem, job: Job) -> Outcome:
+    """The document that no worker survived: recorded as failed, like any other failure."""
+    from engine.prepare import claim_of, new_document
+    from engine.publish import outcome_of
+    from engine.registry.queries import Registry, registry_url
+
+    registry = Registry(registry_url(job.settings))
+    p = new_document(item, job.run)
+    p.generation = registry.claim([claim_of(p)], job.run.run_id)[p.document_id]
+    p.failure = Failure(Code.WORKER_LOST, "extract", "the worker died each time it had this document")
+    registry.fail([(p.document_id, p.generation, p.failure)])
+    return outcome_of(p, job.run.run_id)

@@ -1,0 +1,255 @@
+"""The first half of a worker: fetch objects and have them prepared in an isolated child.
+
+Documents found inside a document (attachments, archive members) are claimed and prepared like any other,
+each under its own deadline; they come out before the document that holds them, so that "done" on the outer
+one means that everything inside was recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import Code, CorpusError, InputError, Stage
+from engine.fetch import fetch, file_sha256
+from engine.ids import child_id, document_id_for
+from engine.isolate import Slot
+from engine.process import SUPERSEDED, Answer, Task, ask, failed, finish, look, perform
+from engine.records import ChildDocument, Prepared, SourceItem
+from engine.registry import Claim, Touch
+from engine.scratch import empty, make_scratch
+from engine.settings import Gateway, Objects, Registry, Settings, Store
+from engine.sources import filename_of
+
+HANDLER = "engine.process:handle"
+UNCHANGED = "unchanged"
+
+
+class Claims(Protocol):
+    """What preparing needs of the registry."""
+
+    def claim(self, claims: Sequence[Claim], run_id: str | None = None) -> dict[str, int]: ...
+    def touch(self, touches: Sequence[Touch]) -> set[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all documents of one run share."""
+
+    run_id: str
+    fingerprint: str
+    language: str | None = None
+
+
+def child_settings(settings: Settings) -> str:
+    """The settings as JSON for an isolated child: without keys to anything outside, with the passwords
+    it needs to open documents."""
+    bare = settings.model_copy(
+        update={"gateway": Gateway(), "registry": Registry(), "store": Store(), "objects": Objects()}  # pyright: ignore[reportCallIssue]
+    )
+    tree = bare.model_dump(mode="json")
+    tree["password"] = [p.get_secret_value() for p in settings.password]
+    return json.dumps(tree)
+
+
+def new_document(item: SourceItem, run: Run) -> Prepared:
+    """The document of a manifest row, nothing done yet."""
+    identity = document_id_for(item.project_id, item.source, item.key)
+    return Prepared(
+        identity,
+        item.project_id,
+        item.source,
+        item.key,
+        item.uri,
+        filename_of(item.key),
+        item.size,
+        item.etag,
+        item.mtime,
+        fingerprint=run.fingerprint,
+    )
+
+
+def claim_of(p: Prepared, parent_generation: int | None = None) -> Claim:
+    """The wish to work on this document now; for a child with the generation of the attempt that found it."""
+    return Claim(
+        p.document_id,
+        p.project_id,
+        p.source,
+        p.key,
+        p.uri,
+        p.filename,
+        p.size,
+        p.etag,
+        p.mtime,
+        p.parent_id,
+        p.inner_path,
+        parent_generation,
+    )
+
+
+@dataclass
+class Preparer:
+    """Owns one isolated child and a private scratch folder."""
+
+    settings: Settings
+    run: Run
+    registry: Claims
+    _slot: Slot = field(init=False)
+    _scratch: Path = field(init=False)
+    _encoded: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slot = Slot(HANDLER, self.settings.limits, {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"})
+        self._scratch = make_scratch(self.settings)
+        self._encoded = child_settings(self.settings)
+
+    def close(self) -> None:
+        """End the child and remove the scratch folder."""
+        self._slot.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def prepare(self, items: Iterable[SourceItem]) -> Iterator[Prepared]:
+        """Every item's document and those found inside it, inner ones first."""
+        items = list(items)
+        fresh = [new_document(item, self.run) for item in items]
+        self._claim([p for p, item in zip(fresh, items, strict=True) if not item.known_sha256])
+        for p, item in zip(fresh, items, strict=True):
+            yield from self._family(p, item)
+            empty(self._scratch)
+
+    def _claim(self, group: list[Prepared], parent_generation: int | None = None) -> None:
+        """Take each document's next generation. A child whose parent was deleted or taken anew gets none."""
+        claims = [claim_of(p, parent_generation) for p in group]
+        generations = self.registry.claim(claims, self.run.run_id) if claims else {}
+        for p in group:
+            p.generation = generations.get(p.document_id, 0)
+            if not p.generation:
+                p.skip_reason = SUPERSEDED
+
+    def _family(self, p: Prepared, item: SourceItem) -> Iterator[Prepared]:
+        path = self._scratch / "input"
+        try:
+            p.size, p.content_sha256 = fetch(item, path, self.settings)
+        except CorpusError as error:
+            failed(p, error, Stage.FETCH)
+        if item.known_sha256 and item.known_sha256 == p.content_sha256:
+            self.registry.touch([Touch(p.document_id, item.known_generation, p.size, p.etag, p.mtime)])
+            p.skip_reason = UNCHANGED
+        elif not p.generation:
+            self._claim([p])
+        if p.failure is not None or p.skip_reason:
+            yield p
+        else:
+            yield from self._descend(p, path, _Budget(self.settings))
+
+    def _descend(self, p: Prepared, path: Path, budget: _Budget, depth: int = 0) -> Iterator[Prepared]:
+        answer = self._parse(p, path, depth)
+        attached = answer.document.attached if answer.document else []
+        answer.children = len(attached)
+        children = [self._child(answer, member) for member in attached]
+        self._claim([child for child, _ in children], p.generation)
+        for child, member in children:
+            if child.failure is None and not child.skip_reason:
+                budget.check(child, Path(member.path), depth + 1)
+            if child.failure is not None or child.skip_reason:
+                yield child
+            else:
+                yield from self._descend(child, Path(member.path), budget, depth + 1)
+        yield answer
+
+    def _child(self, parent: Prepared, member: ChildDocument) -> tuple[Prepared, ChildDocument]:
+        identity = child_id(parent.document_id, member.inner_path)
+        child = replace(
+            parent,
+            document_id=identity,
+            key=f"{parent.key}!/{member.inner_path}",
+            filename=member.filename,
+            parent_id=parent.document_id,
+            inner_path=member.inner_path,
+            document=None,
+            chunks=[],
+            seconds={},
+            size=0,
+            failure=None,
+            skip_reason="",
+            children=0,
+            content_sha256="",
+        )
+        if member.error_code:
+            failed(child, InputError(member.error_message, Code(member.error_code)), Stage.EXTRACT)
+        else:
+            child.size = Path(member.path).stat().st_size
+            child.content_sha256 = file_sha256(Path(member.path))
+        return child, member
+
+    def _parse(self, p: Prepared, path: Path, depth: int) -> Prepared:
+        task = Task("prepare", p, self._encoded, str(self._scratch), str(path), depth, language=self.run.language)
+        if path.stat().st_size > _SMALL_PDF and path.open("rb").read(1024).lstrip().startswith(b"%PDF"):
+            ranges = self._ask(replace(task, op="parts")).ranges
+            if ranges:
+                return self._look(self._in_parts(task, ranges))
+        return self._look(self._ask(task).prepared)
+
+    def _in_parts(self, task: Task, ranges: list[tuple[int, int]]) -> Prepared:
+        """A big document, range by range, each under its own deadline; the trees wait in scratch."""
+        trees: list[str] = []
+        for number, (first, last) in enumerate(ranges):
+            tree = str(self._scratch / f"part-{number}.json")
+            part = replace(task, op="part", first_page=first, last_page=last, tree_path=tree)
+            answer = self._ask(part)
+            if answer.prepared.failure is not None:
+                answer.prepared.failure.message += f" (pages {first} to {last})"
+                return answer.prepared
+            task.prepared, trees = answer.prepared, [*trees, tree]
+        return self._ask(replace(task, op="merge", tree_paths=trees)).prepared
+
+    def _look(self, p: Prepared) -> Prepared:
+        """Vision over the pages that wait: in the child with the local engine, here with a gateway (the child
+        has no network)."""
+        if p.failure is not None or p.document is None or not p.document.pending or self.settings.ocr.vision == "off":
+            return p
+        if self.settings.ocr.vision == "local":
+            return self._ask(Task("look", p, self._encoded, str(self._scratch))).prepared
+        from engine.ocr import vision_engine
+
+        try:
+            look(p, vision_engine(self.settings))
+            finish(p, self.settings)
+        except CorpusError as error:
+            failed(p, error, Stage.VISION)
+        return p
+
+    def _ask(self, task: Task) -> Answer:
+        return ask(self._slot, task) if self.settings.pipeline.isolation else perform(task)
+
+
+_SMALL_PDF = 200_000  # bytes; a smaller file is never worth the look for parts
+
+
+@dataclass
+class _Budget:
+    """What all documents inside one input may take together (settings limits.container_*)."""
+
+    settings: Settings
+    members: int = 0
+    bytes: int = 0
+
+    def check(self, child: Prepared, path: Path, depth: int) -> None:
+        limits = self.settings.limits
+        self.members += 1
+        self.bytes += path.stat().st_size
+        for name, value, bound in (
+            ("container_depth", depth, limits.container_depth),
+            ("container_members", self.members, limits.container_members),
+            ("container_mb", self.bytes >> 20, limits.container_mb),
+        ):
+            if value > bound:
+                failed(child, _over(name, bound), Stage.EXTRACT)
+
+
+def _over(name: str, bound: int) -> InputError:
+    return InputError(f"passes the limit of {bound} (setting limits.{name})", Code.LIMIT_EXCEEDED, Stage.EXTRACT)

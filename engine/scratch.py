@@ -1,0 +1,39 @@
+"""Private temporary files: one folder per worker, named after its process, removed when it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from engine.settings import Settings
+
+
+def scratch_root(settings: Settings) -> Path:
+    """The folder for private temporary files, made when missing."""
+    root = settings.scratch or Path(tempfile.gettempdir()) / f"corpus-{os.getuid()}"
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
+
+def sweep_scratch(settings: Settings) -> int:
+    """Remove scratch folders whose worker is dead; how many."""
+    swept = 0
+    for folder in scratch_root(settings).glob("corpus-*-*"):
+        pid = folder.name.split("-")[1]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            swept += 1
+    return swept
+
+
+def make_scratch(settings: Settings) -> Path:
+    """A new private folder for this process."""
+    return Path(tempfile.mkdtemp(prefix=f"corpus-{os.getpid()}-", dir=scratch_root(settings)))
+
+
+def empty(folder: Path) -> None:
+    """Remove everything inside a folder."""
+    for entry in folder.iterdir():
+        shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)

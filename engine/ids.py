@@ -23,7 +23,8 @@ def _joined(parts: tuple[str, ...]) -> str:
 
 def _uuid(kind: str, *parts: str) -> str:
     name = _joined((kind, *parts))
-    return str(uuid.uuid5(NAMESPACE, name.encode("utf-8", "surrogatepass")))
+    # A file name may hold lone surrogates; escaped backslashes above keep this replacement unambiguous.
+    return str(uuid.uuid5(NAMESPACE, name.encode("utf-8", "backslashreplace").decode()))
 
 
 def document_id_for(project_id: str, source: str, key: str) -> str:

@@ -36,6 +36,16 @@ class Claims(Protocol):
     def touch(self, touches: Sequence[Touch]) -> set[str]: ...
 
 
+class NoLedger:
+    """A ledger for preparing without a registry: every claim is the first."""
+
+    def claim(self, claims: Sequence[Claim], run_id: str | None = None) -> dict[str, int]:
+        return {claim.document_id: 1 for claim in claims}
+
+    def touch(self, touches: Sequence[Touch]) -> set[str]:
+        return {touch.document_id for touch in touches}
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """What all documents of one run share."""
@@ -98,6 +108,7 @@ class Preparer:
     settings: Settings
     run: Run
     registry: Claims
+    keep_documents: bool = False  # hand back whole trees, for callers that show them
     _slot: Slot = field(init=False)
     _scratch: Path = field(init=False)
     _encoded: str = field(init=False)
@@ -187,7 +198,16 @@ class Preparer:
         return child, member
 
     def _parse(self, p: Prepared, path: Path, depth: int) -> Prepared:
-        task = Task("prepare", p, self._encoded, str(self._scratch), str(path), depth, language=self.run.language)
+        task = Task(
+            "prepare",
+            p,
+            self._encoded,
+            str(self._scratch),
+            str(path),
+            depth,
+            language=self.run.language,
+            keep_document=self.keep_documents,
+        )
         if path.stat().st_size > _SMALL_PDF and path.open("rb").read(1024).lstrip().startswith(b"%PDF"):
             ranges = self._ask(replace(task, op="parts")).ranges
             if ranges:
@@ -213,7 +233,9 @@ class Preparer:
         if p.failure is not None or p.document is None or not p.document.pending or self.settings.ocr.vision == "off":
             return p
         if self.settings.ocr.vision == "local":
-            return self._ask(Task("look", p, self._encoded, str(self._scratch))).prepared
+            return self._ask(
+                Task("look", p, self._encoded, str(self._scratch), keep_document=self.keep_documents)
+            ).prepared
         from engine.ocr import vision_engine
 
         try:

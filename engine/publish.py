@@ -36,7 +36,8 @@ class Ledger(Protocol):
     def publish(self, publications: Sequence[Publication]) -> set[str]: ...
     def fail(self, failures: Sequence[tuple[str, int, Failure]]) -> set[str]: ...
     def skip(self, skips: Sequence[Skip]) -> set[str]: ...
-    def retire_children(self, parent_id: str, keep: set[str]) -> list[str]: ...
+    def retire_children(self, parent_id: str, keep: set[str], generation: int | None = None) -> list[str]: ...
+    def swept(self, attempts: Sequence[tuple[str, int]]) -> None: ...
 
 
 @dataclass(slots=True)
@@ -213,7 +214,7 @@ class Publisher:
         for p in done:
             keep = self.keep_children.pop(p.document_id, set())
             if p.generation > 1 and p.failure is None:
-                for gone in self.ledger.retire_children(p.document_id, keep):
+                for gone in self.ledger.retire_children(p.document_id, keep, p.generation):
                     self.store.delete(Filter([Condition("document_id", "any", [gone])]))
 
     def _clean(self, ready: Sequence[Embedded], others: Sequence[Prepared], flipped: set[str]) -> None:
@@ -221,15 +222,15 @@ class Publisher:
 
         By generation, not by revision: the same bytes published again have the same revision.
         """
-        for e in ready:
-            p = e.prepared
-            if p.document_id not in flipped:
-                self.store.delete(_generations(p.document_id, p.generation, p.generation + 1))
+        swept: list[tuple[str, int]] = []
+        for p in [*(e.prepared for e in ready), *(p for p in others if p.failure is None and p.generation)]:
+            if p.document_id not in flipped and not p.skip_reason:
+                self.store.delete(generations(p.document_id, p.generation, p.generation + 1))
             elif p.generation > 1:
-                self.store.delete(_generations(p.document_id, None, p.generation))
-        for p in others:
-            if p.failure is None and p.generation > 1:
-                self.store.delete(_generations(p.document_id, None, p.generation))
+                self.store.delete(generations(p.document_id, None, p.generation))
+                swept.append((p.document_id, p.generation))
+        if swept:
+            self.ledger.swept(swept)
 
     def _outcome(self, e: Embedded, visible: bool) -> Outcome:
         outcome = outcome_of(e.prepared, self.run_id)
@@ -240,7 +241,8 @@ class Publisher:
         return outcome
 
 
-def _generations(document_id: str, first: int | None, before: int) -> Filter:
+def generations(document_id: str, first: int | None, before: int) -> Filter:
+    """The document's points of generations `first` (None: the oldest) up to, not including, `before`."""
     return Filter([Condition("document_id", "any", [document_id]), Condition("generation", "range", [first, before])])
 
 

@@ -1,6 +1,6 @@
 """Embedders: texts in, unit-length float32 vectors out. `local` (sentence-transformers), `gateway` (HTTP).
 
-`engine.embed.make(settings)` gives the configured one.
+`engine.embed.make.make_embedder(settings)` gives the configured one.
 """
 
 from __future__ import annotations

@@ -101,7 +101,8 @@ def _bar(element: Node) -> str:
 
 def _matrix(element: Node) -> str:
     rows = (" & ".join(latex(e) for e in row.iterchildren(f"{M}e")) for row in element.iterchildren(f"{M}mr"))
-    return rf"\begin{{matrix}}{r' \\ '.join(rows)}\end{{matrix}}"
+    body = r" \\ ".join(rows)
+    return rf"\begin{{matrix}}{body}\end{{matrix}}"
 
 
 def _equations(element: Node) -> str:

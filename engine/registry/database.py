@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -172,8 +173,8 @@ def _make_engine(url: URL) -> Engine:
         pool_pre_ping=not is_sqlite,
     )
     if is_sqlite:
-        sa.event.listen(engine, "connect", _sqlite_connected)
-        sa.event.listen(engine, "begin", _sqlite_begin)
+        event.listen(engine, "connect", _sqlite_connected)
+        event.listen(engine, "begin", _sqlite_begin)
     return engine
 
 

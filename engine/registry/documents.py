@@ -7,6 +7,7 @@ which would keep SQLite's log from being reclaimed and PostgreSQL from vacuuming
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
@@ -16,6 +17,9 @@ from engine.registry.database import chunked
 from engine.registry.models import COMPLETED_NOT, DOCUMENTS, LIVE, SOURCES, TOP_LEVEL
 from engine.registry.projects import Projects, project_source_ids
 from engine.registry.text import canonical, clean, known_ids
+
+Statement = sa.Select[*tuple[Any, ...]]
+Row = sa.Row[*tuple[Any, ...]]
 
 PAGE = 5000
 D = DOCUMENTS.c
@@ -119,7 +123,7 @@ class Documents(Projects):
         status: str,
         source: str | None,
         where: Sequence[sa.ColumnElement[bool]],
-    ) -> Iterator[sa.Row[tuple[object, ...]]]:
+    ) -> Iterator[Row]:
         for source_id in self.read(lambda c: project_source_ids(c, project_id, source)):
             wanted = sa.select(*columns, D.created_at).join(SOURCES).where(D.source_id == source_id, LIVE)
             ordered = wanted.where(*_with_status(status), *where).order_by(D.created_at, D.id)
@@ -127,10 +131,10 @@ class Documents(Projects):
 
     def _pages(
         self,
-        ordered: sa.Select[tuple[object, ...]],
+        ordered: Statement,
         start: sa.ColumnElement[bool],
         keyset: tuple[sa.ColumnElement[object], sa.ColumnElement[object]],
-    ) -> Iterator[sa.Row[tuple[object, ...]]]:
+    ) -> Iterator[Row]:
         """All rows of a statement ordered by `keyset` (both among its columns), page after page."""
         page = ordered.where(start).limit(PAGE)
         while rows := self.read(lambda c, p=page: c.execute(p).all()):
@@ -141,11 +145,11 @@ class Documents(Projects):
             page = ordered.where(sa.tuple_(*keyset) > tuple(last[column] for column in keyset)).limit(PAGE)
 
 
-def _with_status(status: str | None) -> list[sa.ColumnElement[bool] | sa.TextClause]:
+def _with_status(status: str | None) -> Sequence[sa.ColumnElement[bool] | sa.TextClause]:
     if status is None:
         return []
-    same = [D.status == clean(status)]
-    return same if status == "completed" else [*same, COMPLETED_NOT]
+    same = D.status == clean(status)
+    return [same] if status == "completed" else [same, COMPLETED_NOT]
 
 
 def _newest_first(connection: Connection, project_id: str, after: str | None) -> sa.ColumnElement[bool]:
@@ -157,7 +161,7 @@ def _newest_first(connection: Connection, project_id: str, after: str | None) ->
     return sa.false() if row is None else sa.tuple_(D.created_at, D.id) < (row[0], row[1])
 
 
-def _shown() -> sa.Select[tuple[object, ...]]:
+def _shown() -> Statement:
     columns = [D[name] for name in SHOWN]
     return sa.select(D.id.label("document_id"), SOURCES.c.name.label("source"), *columns).join(SOURCES)
 

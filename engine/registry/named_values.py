@@ -28,22 +28,7 @@ class NamedValues(Database):
     def set_setting(self, key: str, value: object, expected: object = ANYTHING) -> bool:
         """Keep a JSON value under this key. With `expected` (None: no value yet) only if that is what stands
         there; False when something else does."""
-        row = {"key": clean(key), "value": value, "updated_at": now()}
-
-        def work(connection: Connection) -> bool:
-            fresh = connection.execute(insert(connection, NAMED_VALUES).on_conflict_do_nothing().values(row))
-            if fresh.rowcount == 1:
-                if expected in (ANYTHING, None):
-                    return True
-                connection.execute(sa.delete(NAMED_VALUES).where(V.key == row["key"]))
-                return False
-            stands = connection.execute(sa.select(V.value).where(V.key == row["key"]).with_for_update()).scalar()
-            if expected is not ANYTHING and stands != expected:
-                return False
-            connection.execute(sa.update(NAMED_VALUES).where(V.key == row["key"]).values(row))
-            return True
-
-        return self.write(work)
+        return self.write(lambda c: _set(c, clean(key), value, expected))
 
     def models(self) -> dict[str, dict[str, object]]:
         """The models that fill the store's vectors: vector name → what was registered."""
@@ -67,3 +52,18 @@ class NamedValues(Database):
                 f"{given.get('model')!r}: {' and '.join(differing)} differ; use a new vector and re-embed",
                 details={"vector_name": vector_name, "differs": differing},
             )
+
+
+def _set(connection: Connection, key: str, value: object, expected: object) -> bool:
+    row = {"key": key, "value": value, "updated_at": now()}
+    stands = connection.execute(sa.select(V.value).where(V.key == key).with_for_update()).first()
+    if stands is None:
+        if expected is not ANYTHING and expected is not None:
+            return False
+        new = insert(connection, NAMED_VALUES).values(row).on_conflict_do_nothing().returning(V.key)
+        # nothing returned: another process was faster, so compare with what it set
+        return connection.execute(new).first() is not None or _set(connection, key, value, expected)
+    if expected is not ANYTHING and stands[0] != expected:
+        return False
+    connection.execute(sa.update(NAMED_VALUES).where(V.key == key).values(row))
+    return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 import sqlalchemy as sa
@@ -22,8 +23,20 @@ from engine.registry.projects import Projects, shift
 from engine.registry.text import canonical, clean, known_ids, message
 
 T = TypeVar("T")
-Locked = sa.Row[tuple[str, str, int, int, str, object, str | None, int]]
 NO_ERROR = {"error_code": "", "error_stage": "", "error_message": "", "skip_reason": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What of a document's row decides over it, read under its lock."""
+
+    id: str
+    project_id: str
+    generation: int
+    swept_generation: int
+    deleted: bool
+    active_revision: str | None
+    chunk_count: int
 
 
 class Outcomes(Projects):
@@ -55,12 +68,12 @@ class Outcomes(Projects):
 def lock_rows(connection: Connection, ids: Iterable[str]) -> dict[str, Locked]:
     """Lock these documents' rows until commit and read what decides over them."""
     d = DOCUMENTS.c
-    columns = (d.id, d.project_id, d.generation, d.swept_generation, d.status, d.deleted_at)
-    columns = (*columns, d.active_revision, d.chunk_count)
+    deleted = d.deleted_at.is_not(None)
+    columns = (d.id, d.project_id, d.generation, d.swept_generation, deleted, d.active_revision, d.chunk_count)
     rows: dict[str, Locked] = {}
     for part in chunked(known_ids(ids)):
         wanted = sa.select(*columns).where(d.id.in_(part)).order_by(d.id).with_for_update()
-        rows.update((row.id, row) for row in connection.execute(wanted))
+        rows.update((row[0], Locked(*row)) for row in connection.execute(wanted))
     return rows
 
 
@@ -95,7 +108,7 @@ def _settle(
     changes: list[tuple[Locked, dict[str, object]]] = []
     for (id_, generation), end in ends.items():
         row = rows.get(canonical(id_) or "")
-        if row is not None and row.generation == generation and row.deleted_at is None:
+        if row is not None and row.generation == generation and not row.deleted:
             changes.append((row, change(row, end)))
     change_rows(connection, changes)
     return {row.id for row, _ in changes}

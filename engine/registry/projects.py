@@ -16,6 +16,7 @@ from engine.registry.models import COMPLETED_NOT, DOCUMENTS, INDEX_STATE, LIVE, 
 from engine.registry.text import canonical, clean
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?").fullmatch
+OPEN = ("pending", "processing", "failed", "skipped")  # the statuses of living documents that are not completed
 # Fixed for ever: a slug has the same id in every registry, and so the same documents have the same ids.
 NAMESPACE = UUID("6f0a1b57-3d0c-5a86-9a57-0d6f5b7c2e11")
 
@@ -87,11 +88,11 @@ class Projects(Database):
     def stats(self, project_id: str) -> dict[str, int]:
         """Documents by status, `visible` documents and `chunks`. Costs time by what is not completed only."""
 
-        def work(connection: Connection) -> tuple[tuple[int, int, int], Sequence[sa.Row[tuple[str, int, int]]]]:
+        def work(connection: Connection) -> tuple[tuple[int, int, int], list[tuple[str, int, int]]]:
             return _state(connection, project_id), _open_counts(connection, project_id)
 
         (_, documents, chunks), rows = self.read(work)
-        counts = dict.fromkeys(("pending", "processing", "failed", "skipped"), 0)
+        counts: dict[str, int] = dict.fromkeys(OPEN, 0)
         completed = documents
         for status, count, shown in rows:
             counts[status] = count
@@ -182,9 +183,12 @@ def _state(connection: Connection, project_id: str) -> tuple[int, int, int]:
     return (row[0], row[1], row[2]) if row else (0, 0, 0)
 
 
-def _open_counts(connection: Connection, project_id: str) -> Sequence[sa.Row[tuple[str, int, int]]]:
+def _open_counts(connection: Connection, project_id: str) -> list[tuple[str, int, int]]:
     """(status, documents, of those visible) for what is not completed, through its partial index."""
     d = DOCUMENTS.c
     sources = sa.select(SOURCES.c.id).where(SOURCES.c.project_id == canonical(project_id))
     counts = sa.select(d.status, sa.func.count(), sa.func.count(d.active_revision))
-    return connection.execute(counts.where(d.source_id.in_(sources), COMPLETED_NOT, LIVE).group_by(d.status)).all()
+    # named one by one, statuses are a prefix of the index for SQLite too
+    wanted = counts.where(d.source_id.in_(sources), d.status.in_(OPEN), COMPLETED_NOT, LIVE)
+    rows = connection.execute(wanted.group_by(d.status))
+    return [(status, count, shown) for status, count, shown in rows]

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from engine.registry import Attempt
 from engine.registry.database import chunked, now
 from engine.registry.models import DOCUMENTS, RUNS, UNSWEPT
-from engine.registry.outcomes import Locked, Outcomes, change_rows, lock_rows
+from engine.registry.outcomes import Locked, change_rows, lock_rows
 from engine.registry.projects import Projects
 from engine.registry.text import canonical, known_ids
 
@@ -109,7 +109,7 @@ def _tombstone(connection: Connection, roots: Sequence[str]) -> list[str]:
         rows = lock_rows(connection, level)
         done |= rows
         level = [id_ for id_ in _children(connection, list(rows)) if id_ not in done]
-    change_rows(connection, [(row, _buried(row, now())) for row in done.values() if row.deleted_at is None])
+    change_rows(connection, [(row, _buried(row, now())) for row in done.values() if not row.deleted])
     return list(done)
 
 

@@ -40,7 +40,7 @@ def key_problem(key: str) -> str:
     such an object a failure of its own instead of a claim.
     """
     if _UNSTORABLE.search(key):
-        return f"the name {ascii(key)} holds characters that are not text"
+        return f"the name {key!a} holds characters that are not text"
     if len(key.encode()) > MAX_KEY_BYTES:
         return f"the name {key[:80]}… is longer than {MAX_KEY_BYTES} bytes"
     return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -28,13 +28,13 @@ FLUSH_EVERY = 8192  # points written between flushes: bounds the log replayed af
 
 
 @contextmanager
-def _engine_errors() -> Iterator[None]:
+def _engine_errors() -> Generator[None]:
     """Edge raises bare `Exception` for everything; give it our name."""
     try:
         yield
     except CorpusError:
         raise
-    except Exception as error:  # noqa: BLE001 - the binding has no error type of its own
+    except Exception as error:
         raise StorageError(f"the embedded store refused: {error}") from error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,7 @@ def to_points(points: Points) -> list[edge.Point]:
 
 def _sparse_vectors(rows: Sparse) -> list[edge.SparseVector | None]:
     bounds, indices, values = rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist()
-    spans = zip(bounds[:-1], bounds[1:], strict=True)
-    return [edge.SparseVector(indices[a:b], values[a:b]) if b > a else None for a, b in spans]
+    return [edge.SparseVector(indices[a:b], values[a:b]) if b > a else None for a, b in pairwise(bounds)]
 
 
 def pack(payload: Payload) -> Payload:

@@ -82,6 +82,9 @@ class Numbering:
             self._restarted.add((list_id, index))
             start = definition.starts[index]
             counters.pop(index, None)
+        for higher in range(index):  # a level never shown counts as being at its start
+            if higher in levels:
+                counters.setdefault(higher, definition.starts.get(higher, levels[higher].start))
         counters[index] = counters[index] + 1 if index in counters else start
         for deeper in [i for i in counters if i > index]:
             restart = levels[deeper].restart if deeper in levels else None

@@ -75,7 +75,7 @@ def _rectangle(box: tuple[float, float, float, float], width: float, height: flo
 
 
 def _read_pictures(page: Page, model: PageModel, to_frame: Transform) -> None:
-    if not page.get_images() and not _has_inline_images(page):
+    if not page.get_images() and not (model.characters == 0 and _has_inline_images(page)):
         return
     for info in page.get_image_info(xrefs=True):
         box = apply(to_frame, tuple(info["bbox"]))
@@ -87,4 +87,4 @@ def _read_pictures(page: Page, model: PageModel, to_frame: Transform) -> None:
 
 def _has_inline_images(page: Page) -> bool:
     """Inline images have no object of their own; only the log of painted boxes shows them."""
-    return not page.get_text("text").strip() and any(kind == "fill-image" for kind, *_ in page.get_bboxlog())
+    return any(kind == "fill-image" for kind, *_ in page.get_bboxlog())

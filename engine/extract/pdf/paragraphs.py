@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.extract.pdf.model import Word
-from engine.extract.pdf.spacing import is_cjk
+from engine.extract.pdf.spacing import is_cjk, is_rtl
 
 _HYPHENS = "-\u2010\u00ad"
 _LINE_STEP = 0.5  # of a word's height; words whose middles differ by more stand on different lines
@@ -17,7 +17,7 @@ def join_words(words: Sequence[Word]) -> str:
 
 
 def word_lines(words: Sequence[Word]) -> list[list[Word]]:
-    """Words grouped into lines from top to bottom. The order inside a line is kept as given."""
+    """Words grouped into lines from top to bottom; right-to-left lines keep the order given."""
     order = {id(w): n for n, w in enumerate(words)}
     lines: list[list[Word]] = []
     middle = float("-inf")
@@ -29,7 +29,8 @@ def word_lines(words: Sequence[Word]) -> list[list[Word]]:
             lines.append([word])
             middle = here
     for line in lines:
-        line.sort(key=lambda w: order[id(w)])
+        turned = any(is_rtl(w.text) for w in line)
+        line.sort(key=lambda w: order[id(w)] if turned else w.x0)
     return lines
 
 

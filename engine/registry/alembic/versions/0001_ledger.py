@@ -31,9 +31,9 @@ def _json(name: str, default: str) -> sa.Column[object]:
     return sa.Column(name, sa.JSON, nullable=False, server_default=default)
 
 
-def _project(table: str, **options: bool) -> sa.Column[str]:
+def _project(table: str) -> sa.Column[str]:
     key = sa.ForeignKey("projects.id", name=f"fk_{table}_project_id")
-    return sa.Column("project_id", UUID, key, nullable=False, **options)
+    return sa.Column("project_id", UUID, key, nullable=False)
 
 
 def _index(name: str, table: str, columns: list[str], where: str | None = None) -> None:

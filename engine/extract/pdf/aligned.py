@@ -1,0 +1,317 @@
+"""Tables told by alignment alone: rows of short entries that stand in columns, with or without rules."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.extract.pdf.grid import FoundTable
+from engine.extract.pdf.model import Run, Word
+from engine.extract.pdf.paragraphs import join_words
+from engine.extract.pdf.rules import Segment
+from engine.records import TableCell
+
+_CELL_GAP = 0.85  # em; wider white inside a row parts two entries
+_NUMBER = re.compile(r"^[^\w]*[\d.,:/%()$€£+\-–—−*]+[^\w]*$|^(?:n/?a|nil|x|yes|no|-+|–|—|\.+)\.?$", re.IGNORECASE)
+_LEADER = re.compile(r"(?:\.\s?){4,}")
+
+
+@dataclass(slots=True)
+class Entry:
+    """Words of one row that stand together: what may be one cell."""
+
+    words: list[Word]
+    x0: float
+    x1: float
+    sequence: int
+
+
+@dataclass(slots=True)
+class Row:
+    entries: list[Entry]
+    y0: float
+    y1: float
+    runs: list[Run] = field(default_factory=lambda: list[Run]())
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+
+def rows_of(runs: Sequence[Run]) -> list[Row]:
+    """Runs as rows from top to bottom, each cut into entries at wide white."""
+    groups: list[list[Run]] = []
+    reach = float("-inf")
+    for run in sorted(runs, key=lambda r: r.y0 + r.y1):
+        middle = (run.y0 + run.y1) / 2
+        if groups and middle < reach:
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+            reach = middle + 0.45 * run.height
+    return [_row(group) for group in groups]
+
+
+def _row(runs: list[Run]) -> Row:
+    words = sorted(((w, r) for r in runs for w in r.words), key=lambda pair: pair[0].x0)
+    entries: list[Entry] = []
+    for word, run in words:
+        gap = word.x0 - entries[-1].x1 if entries else 0.0
+        if entries and gap <= _CELL_GAP * run.size:
+            entries[-1].words.append(word)
+            entries[-1].x1 = max(entries[-1].x1, word.x1)
+        else:
+            entries.append(Entry([word], word.x0, word.x1, run.sequence))
+    return Row(entries, min(r.y0 for r in runs), max(r.y1 for r in runs), runs)
+
+
+# ---------------------------------------------------------------- where to look
+def ruled_region_tables(horizontal: Sequence[Segment], runs: Sequence[Run]) -> list[FoundTable]:
+    """Tables between horizontal rules of equal extent that no vertical line crosses."""
+    found: list[FoundTable] = []
+    taken: set[int] = set()
+    for group in _rule_groups(horizontal):
+        rows = rows_of([r for r in runs if id(r) not in taken and _within(r, group)])
+        for start, end in _tabular_stretches(rows, hinted=True):
+            part = rows[start:end]
+            table = aligned_table(part, hinted=True, separators=[s.at for s in group])
+            if table is not None:
+                found.append(table)
+                taken.update(id(run) for row in part for run in row.runs)
+    return found
+
+
+def _within(run: Run, group: list[Segment]) -> bool:
+    left, right = min(s.start for s in group), max(s.end for s in group)
+    middle = (run.y0 + run.y1) / 2
+    return group[0].at - 1 <= middle <= group[-1].at + 1 and run.x0 >= left - 8 and run.x1 <= right + 8
+
+
+def _rule_groups(horizontal: Sequence[Segment]) -> list[list[Segment]]:
+    """Rules above one another whose extents agree (short ones inside a longer one's extent join it)."""
+    groups: list[list[Segment]] = []
+    for rule in sorted(horizontal, key=lambda s: (-(s.end - s.start), s.at)):
+        for group in groups:
+            if rule.start >= group[0].start - 4 and rule.end <= group[0].end + 4:
+                group.append(rule)
+                break
+        else:
+            groups.append([rule])
+    for group in groups:
+        group.sort(key=lambda s: s.at)
+    return [g for g in groups if len(g) >= 2 and g[-1].at - g[0].at > 12]
+
+
+def free_tables(runs: Sequence[Run]) -> list[FoundTable]:
+    """Tables among the runs of one column that no rule frames."""
+    found: list[FoundTable] = []
+    rows = rows_of(runs)
+    for start, end in _tabular_stretches(rows, hinted=False):
+        table = aligned_table(rows[start:end], hinted=False, separators=[])
+        if table is not None:
+            found.append(table)
+    return found
+
+
+def _tabular_stretches(rows: list[Row], hinted: bool) -> list[tuple[int, int]]:
+    """Longest runs of rows with several entries; single-entry rows may stand between, few at a time."""
+    if not rows:
+        return []
+    unit = statistics.median(r.y1 - r.y0 for r in rows)
+    stretches: list[tuple[int, int]] = []
+    start, last, lonely = -1, -1, 0
+    for n, row in enumerate(rows):
+        gap = row.y0 - rows[n - 1].y1 if n else 0.0
+        broken = start >= 0 and (gap > (4.0 if hinted else 2.2) * unit or lonely > (3 if hinted else 1))
+        if broken:
+            stretches.append((start, last + 1))
+            start = -1
+        if len(row.entries) >= 2:
+            start = n if start < 0 else start
+            last, lonely = n, 0
+        elif start >= 0:
+            lonely += 1
+    if start >= 0:
+        stretches.append((start, last + 1))
+    return [(_with_head(rows, s, unit) if hinted else s, e) for s, e in stretches if e - s >= 2]
+
+
+def _with_head(rows: list[Row], start: int, unit: float) -> int:
+    """A single centred entry right above the first row of a framed table is its spanning head."""
+    if start and rows[start].y0 - rows[start - 1].y1 < unit:
+        return start - 1
+    return start
+
+
+# ---------------------------------------------------------------- one table
+def aligned_table(rows: list[Row], hinted: bool, separators: list[float]) -> FoundTable | None:
+    """A table of `rows`, or None when they are prose, a list of contents or a form without columns.
+
+    `hinted`: rules frame the rows, so less proof is asked. `separators`: heights of rules between rows.
+    """
+    edges = _column_edges(rows)
+    if len(edges) < 2 or not _plausible(rows, edges, hinted):
+        return None
+    placed = [_place(row, edges) for row in rows]
+    placed = _merge_wrapped(rows, placed, separators, len(edges))
+    cells = [
+        TableCell(r, first, join_words(words), 1, last - first + 1)
+        for r, entries in enumerate(placed)
+        for first, last, words in _complete(entries, len(edges))
+    ]
+    words = [w for row in rows for e in row.entries for w in e.words]
+    box = (min(w.x0 for w in words), rows[0].y0, max(w.x1 for w in words), rows[-1].y1)
+    return FoundTable(*box, cells, words, "x " * 20, [e[0] for e in edges])
+
+
+def _column_edges(rows: list[Row]) -> list[tuple[float, float]]:
+    """(start, end) of each column: stretches of x that entries cover, parted by strips few rows cross."""
+    full = [r for r in rows if len(r.entries) >= 2]
+    if not full:
+        return []
+    allowed = len(full) // 7
+    events: list[tuple[float, int]] = []
+    for row in full:
+        for entry in row.entries:
+            events += [(entry.x0, 1), (entry.x1, -1)]
+    events.sort()
+    columns: list[tuple[float, float]] = []
+    depth, start = 0, None
+    for x, step in events:
+        depth += step
+        if depth > allowed and start is None:
+            start = x
+        elif depth <= allowed and start is not None:
+            columns.append((start, x))
+            start = None
+    merged: list[tuple[float, float]] = []
+    for column in columns:
+        if merged and column[0] - merged[-1][1] < 2.5:
+            merged[-1] = (merged[-1][0], column[1])
+        elif column[1] - column[0] > 0.5:
+            merged.append(column)
+    return merged
+
+
+def _place(row: Row, edges: list[tuple[float, float]]) -> list[tuple[int, int, list[Word]]]:
+    """(first column, last column, words) of each entry; an entry over several columns is cut where it can."""
+    placed: list[tuple[int, int, list[Word]]] = []
+    for entry in row.entries:
+        for part in _cut(entry, edges):
+            first, last = _columns_of(part, edges)
+            if placed and placed[-1][1] >= first:
+                before = placed.pop()
+                placed.append((before[0], max(before[1], last), before[2] + part))
+            else:
+                placed.append((first, last, part))
+    return placed
+
+
+def _cut(entry: Entry, edges: list[tuple[float, float]]) -> list[list[Word]]:
+    parts: list[list[Word]] = [[entry.words[0]]]
+    for before, word in zip(entry.words, entry.words[1:], strict=False):
+        height = word.y1 - word.y0
+        crosses = any(
+            before.x1 <= right[0] + 1 and word.x0 >= left[1] - 1
+            for left, right in zip(edges, edges[1:], strict=False)
+        )
+        if crosses and word.x0 - before.x1 > 0.4 * height:
+            parts.append([word])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _columns_of(words: list[Word], edges: list[tuple[float, float]]) -> tuple[int, int]:
+    x0, x1 = words[0].x0, max(w.x1 for w in words)
+    hit = [n for n, (a, b) in enumerate(edges) if min(b, x1) - max(a, x0) > 0.25 * min(b - a, x1 - x0)]
+    if not hit:
+        middle = (x0 + x1) / 2
+        nearest = min(range(len(edges)), key=lambda n: min(abs(edges[n][0] - middle), abs(edges[n][1] - middle)))
+        return nearest, nearest
+    return hit[0], hit[-1]
+
+
+def _complete(
+    entries: list[tuple[int, int, list[Word]]], columns: int
+) -> list[tuple[int, int, list[Word]]]:
+    """The row's entries with an empty cell for every column that has none."""
+    full: list[tuple[int, int, list[Word]]] = []
+    at = 0
+    for first, last, words in entries:
+        full += [(c, c, []) for c in range(at, first)]
+        full.append((first, last, words))
+        at = last + 1
+    return full + [(c, c, []) for c in range(at, columns)]
+
+
+def _merge_wrapped(
+    rows: list[Row], placed: list[list[tuple[int, int, list[Word]]]], separators: list[float], columns: int
+) -> list[list[tuple[int, int, list[Word]]]]:
+    """Join printed lines that are one row: wrapped entries stand closer than rows do, or share a drawn band."""
+    merged: list[list[tuple[int, int, list[Word]]]] = []
+    gaps = [b.y0 - a.y1 for a, b in zip(rows, rows[1:], strict=False)]
+    unit = statistics.median(r.y1 - r.y0 for r in rows)
+    wide = statistics.median(gaps) if gaps else 0.0
+    banded = len([s for s in separators if rows[0].y0 < s < rows[-1].y1]) >= 0.6 * (len(rows) - 1)
+    for n, entries in enumerate(placed):
+        if n == 0:
+            merged.append(entries)
+            continue
+        parted = any(rows[n - 1].middle < s < rows[n].middle for s in separators)
+        close = gaps[n - 1] < wide - 0.2 * unit and gaps[n - 1] < 0.45 * unit
+        continues = entries[0][0] > 0 and len(entries) < columns and len(entries) <= 0.6 * columns
+        if not parted and (banded or (close and len(entries) < columns) or (continues and gaps[n - 1] < 0.5 * unit)):
+            merged[-1] = _union(merged[-1], entries)
+        else:
+            merged.append(entries)
+    return merged
+
+
+def _union(
+    above: list[tuple[int, int, list[Word]]], below: list[tuple[int, int, list[Word]]]
+) -> list[tuple[int, int, list[Word]]]:
+    result: list[tuple[int, int, list[Word]]] = []
+    for first, last, words in sorted([*above, *below], key=lambda e: (e[0], e[1])):
+        if result and first <= result[-1][1]:
+            before = result.pop()
+            result.append((before[0], max(before[1], last), before[2] + words))
+        else:
+            result.append((first, last, words))
+    return result
+
+
+# ---------------------------------------------------------------- proof
+def _plausible(rows: list[Row], edges: list[tuple[float, float]], hinted: bool) -> bool:
+    full = [r for r in rows if len(r.entries) >= 2]
+    if len(full) < (2 if hinted else 3) or len(full) < (0.4 if hinted else 0.6) * len(rows):
+        return False
+    if _is_contents(full):
+        return False
+    words = [len(e.words) for r in full for e in r.entries]
+    texts = [" ".join(w.text for w in e.words) for r in full for e in r.entries]
+    numeric = sum(bool(_NUMBER.match(t)) for t in texts) / len(texts)
+    if not hinted and statistics.fmean(words) > 4.5 and numeric < 0.25:
+        return False
+    if len(edges) == 2 and not hinted:
+        second = [e for r in full for e in r.entries if e.x0 >= edges[1][0] - 2]
+        short = sum(bool(_NUMBER.match(" ".join(w.text for w in e.words))) for e in second)
+        return len(full) >= 3 and short >= 0.6 * max(len(second), 1)
+    return hinted or numeric > 0.3 or _row_by_row(full) >= 0.6
+
+
+def _is_contents(rows: list[Row]) -> bool:
+    """A table of contents: dot leaders, or titles followed by page numbers that only rise."""
+    leaders = sum(any(_LEADER.search(" ".join(w.text for w in e.words)) for e in r.entries) for r in rows)
+    return 2 * leaders > len(rows)
+
+
+def _row_by_row(rows: list[Row]) -> float:
+    """Share of rows whose entries were drawn one after the other, as tables are and columns are not."""
+    hits = 0
+    for row in rows:
+        sequences = [e.sequence for e in row.entries]
+        hits += all(0 <= b - a <= 2 for a, b in zip(sequences, sequences[1:], strict=False))
+    return hits / len(rows)

@@ -1,0 +1,278 @@
+"""From runs to blocks: lines in reading order, then paragraphs, list items, code and table places."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.extract.pdf.aligned import free_tables
+from engine.extract.pdf.grid import FoundTable
+from engine.extract.pdf.model import Line, PageModel, Run
+from engine.extract.pdf.paragraphs import join_lines
+from engine.extract.pdf.spacing import is_cjk
+from engine.extract.pdf.tables import take_ruled_tables, without
+from engine.ocr.order import reading_order
+
+BULLET = re.compile(r"^(?:[•▪‣◦●○■□▸►➢➤✓✔·∙\uf0b7\uf0a7\uf0d8\u2043\uf06e]|[–—*-](?=\s))\s*")
+NUMBERING = re.compile(r"^(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\(\d{1,3}\)|\.\d{1,2}(?=\s))\s+(?=\S)")
+_SENTENCE_END = (".", "!", "?", ":", ";", "”", '"', ")", "。", "！", "？")
+
+
+@dataclass(slots=True)
+class TextBlock:
+    """Lines that belong together. `kind`: paragraph, item (of a list) or code."""
+
+    lines: list[Line]
+    kind: str = "paragraph"
+    marker: str = ""
+    gap_above: float = 0.0  # white above, in points; large at the top of a column
+
+    @property
+    def x0(self) -> float:
+        return min(line.x0 for line in self.lines)
+
+    @property
+    def y0(self) -> float:
+        return min(line.y0 for line in self.lines)
+
+    @property
+    def x1(self) -> float:
+        return max(line.x1 for line in self.lines)
+
+    @property
+    def y1(self) -> float:
+        return max(line.y1 for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        return max(self.lines, key=lambda line: len(line.text)).size
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
+
+    @property
+    def text(self) -> str:
+        if self.kind == "code":
+            return _code_text(self.lines)
+        return join_lines([line.text for line in self.lines])
+
+
+Block = TextBlock | FoundTable
+
+
+@dataclass(slots=True)
+class PageLayout:
+    """A page as blocks in reading order."""
+
+    model: PageModel
+    blocks: list[Block]
+    lines: list[Line] = field(default_factory=lambda: list[Line]())
+
+
+def layout_page(model: PageModel) -> PageLayout:
+    """Find tables, columns, lines and paragraphs. Consumes `model.runs`."""
+    tables = take_ruled_tables(model)
+    runs = list(model.runs)
+    rtl = 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
+    blocks: list[Block] = []
+    lines: list[Line] = []
+    for group in reading_order([*runs, *tables], rtl):
+        blocks.extend(_group_blocks(group, rtl, lines))
+    for aside in _aside_groups(model.asides):
+        blocks.extend(split_paragraphs(aside))
+    return PageLayout(model, _joined_across(blocks), lines)
+
+
+def _group_blocks(group: Sequence[Run | FoundTable], rtl: bool, lines: list[Line]) -> list[Block]:
+    """The blocks of one column: its free tables taken out, the rest cut into paragraphs around them."""
+    runs = [b for b in group if isinstance(b, Run)]
+    tables = [b for b in group if isinstance(b, FoundTable)]
+    free = free_tables(runs)
+    if free:
+        runs = without(runs, {id(w) for t in free for w in t.words})
+        tables += free
+    tables.sort(key=lambda t: (t.y0, t.x0))
+    column = _lines(runs, rtl)
+    lines.extend(column)
+    blocks: list[Block] = []
+    rest = column
+    for table in tables:
+        above = [line for line in rest if (line.y0 + line.y1) / 2 < table.y0 + 2]
+        rest = rest[len(above) :] if above == rest[: len(above)] else [line for line in rest if line not in above]
+        blocks.extend(split_paragraphs(above))
+        blocks.append(table)
+    blocks.extend(split_paragraphs(rest))
+    return blocks
+
+
+# ---------------------------------------------------------------- lines
+def _lines(runs: list[Run], rtl: bool) -> list[Line]:
+    lines: list[Line] = []
+    row: list[Run] = []
+    reach = float("-inf")
+    for run in sorted(runs, key=lambda r: r.y0 + r.y1):
+        middle = (run.y0 + run.y1) / 2
+        if row and middle >= reach:
+            lines.append(_line(row, rtl))
+            row = []
+        if not row:
+            reach = middle + 0.5 * run.height
+        row.append(run)
+    if row:
+        lines.append(_line(row, rtl))
+    return lines
+
+
+def _line(runs: list[Run], rtl: bool) -> Line:
+    turned = rtl or 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
+    runs = sorted(runs, key=lambda r: -r.x1 if turned else r.x0)
+    text = runs[0].text
+    for before, run in zip(runs, runs[1:], strict=False):
+        tight = is_cjk(before.text[-1:]) and is_cjk(run.text[:1]) or run.x0 - before.x1 < 0.05 * run.size < 1e9 and not turned and abs(run.x0 - before.x1) < 0.05 * run.size
+        text += run.text if tight else f" {run.text}"
+    main = max(runs, key=lambda r: len(r.text))
+    total = sum(len(r.text) for r in runs)
+    return Line(
+        text,
+        min(r.x0 for r in runs),
+        min(r.y0 for r in runs),
+        max(r.x1 for r in runs),
+        max(r.y1 for r in runs),
+        main.size,
+        2 * sum(len(r.text) for r in runs if r.bold) > total,
+        2 * sum(len(r.text) for r in runs if r.italic) > total,
+        2 * sum(len(r.text) for r in runs if r.mono) > total,
+        turned,
+        runs,
+    )
+
+
+def _aside_groups(asides: list[Run]) -> list[list[Line]]:
+    """Text in other directions: each piece is a block of its own, in drawing order."""
+    return [[_line([run], False)] for run in asides]
+
+
+# ---------------------------------------------------------------- paragraphs
+def split_paragraphs(lines: list[Line]) -> list[TextBlock]:
+    """Cut one column's lines into paragraphs, list items and code."""
+    if not lines:
+        return []
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    usual = _usual_gap(lines)
+    blocks = [_start_block(lines[0], lines[0].size * 2)]
+    for before, line in zip(lines, lines[1:], strict=False):
+        gap = line.y0 - before.y1
+        if _starts_block(blocks[-1], before, line, gap, usual, left, right):
+            blocks.append(_start_block(line, gap))
+        else:
+            blocks[-1].lines.append(line)
+    return _code_blocks(blocks)
+
+
+def _usual_gap(lines: list[Line]) -> float:
+    """The white between lines of one paragraph: the lower quartile of all gaps."""
+    gaps = sorted(b.y0 - a.y1 for a, b in zip(lines, lines[1:], strict=False))
+    return gaps[len(gaps) // 3] if gaps else 0.0
+
+
+def _start_block(line: Line, gap: float) -> TextBlock:
+    bullet = BULLET.match(line.text) or NUMBERING.match(line.text)
+    if bullet and line.text[bullet.end() :].strip():
+        return TextBlock([line], "item", bullet.group().strip(), gap)
+    return TextBlock([line], gap_above=gap)
+
+
+def _starts_block(
+    block: TextBlock, before: Line, line: Line, gap: float, usual: float, left: float, right: float
+) -> bool:
+    size = max(before.size, line.size, 1.0)
+    if gap < -1.2 * size or gap > usual + 0.45 * size or gap > 1.2 * size:
+        return True
+    if abs(before.size - line.size) > 0.12 * size or before.mono != line.mono:
+        return True
+    if before.bold != line.bold and (len(block.lines) > 1 or _is_short(before, right, left) or line.bold):
+        return True
+    if BULLET.match(line.text) or _next_number(block, line):
+        return True
+    return _indents(block, before, line, left, right)
+
+
+def _is_short(line: Line, right: float, left: float) -> bool:
+    return right - line.x1 > 0.2 * (right - left)
+
+
+def _next_number(block: TextBlock, line: Line) -> bool:
+    """A numbered line starts an item unless it is the wrapped middle of a sentence."""
+    if not NUMBERING.match(line.text):
+        return False
+    return block.kind == "item" or block.lines[-1].text.endswith(_SENTENCE_END) or line.x0 < block.lines[-1].x0 + 1
+
+
+def _indents(block: TextBlock, before: Line, line: Line, left: float, right: float) -> bool:
+    """Whether the line's indent, or the short line before it, begins a paragraph."""
+    size = max(line.size, 1.0)
+    if line.rtl or abs((line.x0 + line.x1) - (before.x0 + before.x1)) < 0.6 * size:
+        return False
+    step = line.x0 - before.x0
+    if block.kind == "item":
+        return step < -0.8 * size and line.x0 < block.lines[0].x0 - 0.5 * size
+    ended = before.text.endswith(_SENTENCE_END)
+    if step > 0.8 * size and (len(block.lines) > 1 or (ended and _is_short(before, right, left))):
+        return ended or len(block.lines) > 1 and step < 4 * size
+    if step < -0.8 * size and len(block.lines) > 1 and block.lines[0].x0 < before.x0 - 0.8 * size:
+        return True  # hanging indents: the next entry starts further out
+    return ended and _is_short(before, right, left) and line.text[:1].isupper()
+
+
+def _code_blocks(blocks: list[TextBlock]) -> list[TextBlock]:
+    """Neighbouring blocks in a fixed-pitch face are one listing."""
+    merged: list[TextBlock] = []
+    for block in blocks:
+        if not all(line.mono for line in block.lines):
+            merged.append(block)
+        elif merged and merged[-1].kind == "code" and block.gap_above < 2.5 * block.size:
+            merged[-1].lines.extend(block.lines)
+        else:
+            merged.append(TextBlock(block.lines, "code", "", block.gap_above))
+    for block in merged:
+        if block.kind == "code" and len(block.lines) < 2:
+            block.kind = "paragraph"
+    return merged
+
+
+def _code_text(lines: list[Line]) -> str:
+    """Lines with their indents and empty lines, counted in glyphs of the fixed pitch."""
+    left = min(line.x0 for line in lines)
+    widths = [(r.x1 - r.x0) / len(r.text) for line in lines for r in line.runs if len(r.text) > 2]
+    pitch = statistics.median(widths) if widths else 6.0
+    steps = sorted(b.y0 - a.y0 for a, b in zip(lines, lines[1:], strict=False))
+    leading = max(steps[len(steps) // 2] if steps else 12.0, 1.0)
+    text: list[str] = []
+    for n, line in enumerate(lines):
+        if n and (line.y0 - lines[n - 1].y0) > 1.7 * leading:
+            text.append("")
+        text.append(" " * round((line.x0 - left) / max(pitch, 0.1)) + line.text)
+    return "\n".join(text)
+
+
+def _joined_across(blocks: list[Block]) -> list[Block]:
+    """Join a paragraph that breaks at the end of a column with its rest at the top of the next."""
+    joined: list[Block] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if isinstance(last, TextBlock) and isinstance(block, TextBlock) and _continues(last, block):
+            last.lines.extend(block.lines)
+        else:
+            joined.append(block)
+    return joined
+
+
+def _continues(above: TextBlock, below: TextBlock) -> bool:
+    jumped = below.lines[0].y1 < above.lines[-1].y0
+    if not jumped or above.kind == "code" or below.kind != "paragraph" or abs(above.size - below.size) > 0.3:
+        return False
+    end, start = above.lines[-1].text, below.lines[0].text
+    return start[:1].islower() and not end.endswith(_SENTENCE_END) and above.bold == below.bold

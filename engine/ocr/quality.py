@@ -1,0 +1,72 @@
+"""Judges whether a text could be language or is what a broken font map or a bad scan leaves behind."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"^[\"'(\[{«“‘„¿¡]*[^\W\d_]+(?:['’‘·-][^\W\d_]+)*[\"')\]}»”’.,;:!?…%]*$")
+_NUMBER = re.compile(r"^[\"'(\[$€£+−–-]*\d[\d.,:/%°ºª×x+–−-]*[\w%]{0,3}[\"')\].,;:!?%]*$")
+_SYMBOLS = re.compile(r"^[^\w]+$")
+_VOWELS = set("aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű")
+_MIN_LETTERS = 40
+
+
+def broken_share(text: str) -> float:
+    """Share of characters that stand for nothing: U+FFFD, private use, control, unassigned."""
+    visible = [c for c in text if not c.isspace()]
+    if not visible:
+        return 0.0
+    return sum(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn", "Cc", "Cs") for c in visible) / len(visible)
+
+
+def junk_share(text: str) -> float:
+    """Share of the words that look like no word and no number, by letters. 0 for an empty text.
+
+    Scripts without case or spaces count as words; a word with digits, symbols or capitals in its middle
+    does not.
+    """
+    total = junk = 0
+    for token in text.split():
+        size = len(token)
+        total += size
+        if _NUMBER.match(token):
+            continue
+        if _SYMBOLS.match(token):
+            junk += size if size > 2 and len(set(token)) > 1 else 0
+            continue
+        if not _WORD.match(token) or _odd_case(token):
+            junk += size
+    return junk / total if total else 0.0
+
+
+def _odd_case(token: str) -> bool:
+    """Capitals after small letters, other than at a hyphen or as in "McDonald"."""
+    letters = re.sub(r"[^\w]", "", token)
+    changes = sum(a.islower() and b.isupper() for a, b in zip(letters, letters[1:], strict=False))
+    return changes > 1
+
+
+def is_garbage(text: str) -> bool:
+    """Whether a text layer is no text: mostly undefined characters, or Latin letters without language.
+
+    In every language written in Latin letters, vowels are between a quarter and two thirds of the letters
+    and few words of four letters have none; a shifted font map breaks both.
+    """
+    if broken_share(text) > 0.3:
+        return True
+    latin = [c for c in text.lower() if c.isalpha() and ord(c) < 0x250]
+    letters = sum(c.isalpha() for c in text)
+    if len(latin) < _MIN_LETTERS or len(latin) < 0.6 * letters:
+        return False
+    vowels = sum(c in _VOWELS for c in latin) / len(latin)
+    words = [w for w in re.findall(r"[^\W\d_]{4,}", text.lower()) if ord(w[0]) < 0x250]
+    silent = sum(not _VOWELS.intersection(w) for w in words) / len(words) if words else 0.0
+    return not 0.15 <= vowels <= 0.75 or silent > 0.5
+
+
+def worth(text: str, confidence: float = 1.0) -> float:
+    """How many characters of `text` can be relied on: what two readings of one page are compared by."""
+    letters = sum(not c.isspace() for c in text)
+    share = max(0.0, 1.0 - broken_share(text) - junk_share(text))
+    return 0.0 if is_garbage(text) else letters * share * confidence

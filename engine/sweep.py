@@ -1,0 +1,53 @@
+"""Removes points that no reader may see: leftovers of crashed or overtaken attempts, and of deleted documents.
+
+The registry names the documents that may have any, so nothing is scanned. Deleting goes by generation: a newer
+attempt's points, perhaps being written right now, are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from engine.registry import Attempt
+from engine.store import Condition, Filter, Store
+
+STALE_SECONDS = 3600.0  # an attempt without sign of life for this long is dead
+
+
+class SweepLedger(Protocol):
+    """What sweeping needs of the registry."""
+
+    def stale(self, older_than_seconds: float) -> Iterator[Attempt]: ...
+    def unswept(self, older_than_seconds: float) -> Iterator[Attempt]: ...
+    def swept(self, attempts: Sequence[tuple[str, int]]) -> None: ...
+
+
+def sweep(store: Store, ledger: SweepLedger, older_than_seconds: float = STALE_SECONDS) -> int:
+    """Remove leftovers of attempts that began that long ago; the number of documents cleaned.
+
+    Stale attempts (their run is dead) are cleaned but stay unswept until they are tried again or deleted:
+    what they were about to publish is still owed.
+    """
+    cleaned = 0
+    for attempt in ledger.stale(older_than_seconds):
+        store.delete(_leftovers(attempt))
+        cleaned += 1
+    for attempt in ledger.unswept(older_than_seconds):
+        store.delete(_leftovers(attempt))
+        ledger.swept([(attempt.document_id, attempt.generation)])
+        cleaned += 1
+    store.flush()
+    return cleaned
+
+
+def _leftovers(attempt: Attempt) -> Filter:
+    where = Filter(
+        [
+            Condition("document_id", "any", [attempt.document_id]),
+            Condition("generation", "range", [None, attempt.generation + 1]),
+        ]
+    )
+    if attempt.active_revision:
+        where.must_not.append(Condition("revision", "any", [attempt.active_revision]))
+    return where

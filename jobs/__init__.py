@@ -1,0 +1,1 @@
+"""Jobs: the command line, backfills and cluster submission. Thin over the engine."""

@@ -1,0 +1,279 @@
+"""Backfill: a folder, bucket or manifest of documents becomes (or stays) a searchable project.
+
+from jobs.backfill import backfill
+result = backfill("s3://bucket/contracts", project="contracts")
+result.to_pandas()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from engine.errors import ConfigError
+from engine.layout import Layout, plan_layout
+from engine.prepare import Run
+from engine.records import Outcome, SourceItem
+from engine.registry import Project
+from engine.registry.queries import Registry, open_registry
+from engine.report import OutcomeFiles, Totals, write_report
+from engine.scratch import sweep_scratch
+from engine.settings import Settings, load
+from engine.sources import open_source
+from jobs.preflight import check_ready
+from jobs.worklist import WorkList, collect
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.embed import Embedder, ModelInfo
+    from engine.store import Store
+
+LOCAL = Layout("local", 1, 1.0)
+Progress = Callable[[Totals], None]
+
+
+@dataclass(slots=True)
+class Options:
+    """What one backfill was asked to do. `max_cost` in the currency of embedding.price_per_million_tokens."""
+
+    source: str
+    project: str
+    source_name: str | None = None
+    manifest: bool = False
+    local: bool = False
+    language: str | None = None
+    max_documents: int | None = None
+    max_cost: float | None = None
+    delete_missing: bool = False
+    delete_share: float = 0.5  # of the known documents; a larger deletion is refused
+    only_failed: bool = False
+
+
+@dataclass(slots=True)
+class BackfillResult:
+    """How a run ended. `folder` holds report.json, report.html and the outcome files."""
+
+    run_id: str
+    project: str
+    source: str
+    status: str  # completed, capped or interrupted
+    layout: str
+    totals: Totals
+    folder: Path
+    report: dict[str, object] = field(default_factory=lambda: dict[str, object]())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per document that was worked on (unchanged ones are only counted)."""
+        import pandas as pd
+
+        files = sorted(self.folder.glob("outcomes-*.parquet"))
+        return pd.concat([pd.read_parquet(f) for f in files], ignore_index=True) if files else pd.DataFrame()
+
+
+@dataclass(slots=True)
+class Session:
+    """Everything a run is made with, opened once."""
+
+    settings: Settings
+    options: Options
+    registry: Registry
+    store: Store
+    embedder: Embedder | None
+    project: Project
+    source_name: str
+    fingerprint: str
+
+
+def backfill(
+    source: str,
+    project: str,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    overrides: Mapping[str, object] | None = None,
+    **options: Any,
+) -> BackfillResult:
+    """Bring `project` up to date with `source`. See `Options` for the keyword arguments.
+
+    Raises ConfigError or SourceError before any work when something does not fit; a document's failure is
+    never raised, it is an outcome.
+    """
+    settings = settings or load(overrides)
+    chosen = Options(source, project, **options)
+    if not chosen.local:
+        from engine.pipeline import start_ray
+
+        start_ray(settings)
+    with open_session(settings, chosen) as session:
+        return _run(session, progress or _silent)
+
+
+def _silent(totals: Totals) -> None:
+    """No progress wanted."""
+
+
+@contextmanager
+def open_session(settings: Settings, options: Options) -> Generator[Session]:
+    """Registry, store and embedder, checked against one another; the project made when it is new."""
+    from engine.embed.make import make_embedder, model_info
+    from engine.fingerprint import pipeline_fingerprint
+    from engine.store.open import open_store
+
+    registry = open_registry(settings)
+    project = registry.project(options.project, create=True)
+    settings = with_profile(settings, project, registry)
+    source = open_source(options.source, settings, options.manifest)
+    info = model_info(settings)
+    store = open_store(settings, ray=not options.local)
+    try:
+        registry.register_model(info.vector_name, _model_facts(info))
+        store.ensure({info.vector_name: info.dimensions})
+        name = options.source_name or source.root
+        registry.source(project.id, name, source.root)
+        fingerprint = pipeline_fingerprint(settings, info.fingerprint)
+        embedder = make_embedder(settings) if options.local else None  # on a cluster the workers have theirs
+        yield Session(settings, options, registry, store, embedder, project, name, fingerprint)
+    finally:
+        store.close()
+
+
+def _model_facts(info: ModelInfo) -> dict[str, object]:
+    return {"model": info.model, "dimensions": info.dimensions, "fingerprint": info.fingerprint}
+
+
+def with_profile(settings: Settings, project: Project, registry: Registry) -> Settings:
+    """A project keeps the chunk profile it was first filled with; options given now replace it."""
+    given = settings.chunking.model_dump(include=settings.chunking.model_fields_set)
+    kept = project.settings.get("chunking")
+    profile = {**(cast("dict[str, object]", kept) if kept else settings.chunking.model_dump()), **given}
+    if profile != kept:
+        registry.update_project_settings(project.id, {**project.settings, "chunking": profile})
+    chunking = type(settings.chunking).model_validate(profile)
+    return settings.model_copy(update={"chunking": chunking})
+
+
+# ---------------------------------------------------------------- the run
+def _run(session: Session, progress: Progress) -> BackfillResult:
+    settings, options = session.settings, session.options
+    sweep_scratch(settings)
+    layout = _layout(settings, options)
+    source = open_source(options.source, settings, options.manifest)
+    run_id = session.registry.start_run(session.project.id, session.source_name, source.root, _shown(options))
+    folder = settings.home / "runs" / run_id
+    totals = Totals()
+    result = BackfillResult(run_id, session.project.slug, session.source_name, "running", "", totals, folder)
+    result.layout = layout.describe() if layout is not LOCAL else "in this process"
+    files = OutcomeFiles(folder)
+    try:
+        work = collect(session, source, folder, run_id, totals, files)
+        check_ready(settings, totals, work)
+        result.status = _work(session, work, layout, result, files, progress)
+        _remove_missing(session, work, totals)
+    except KeyboardInterrupt:
+        result.status = "interrupted"
+    except BaseException:
+        result.status = "failed"
+        raise
+    finally:
+        _close(session, result, files)
+    progress(totals)
+    return result
+
+
+def _layout(settings: Settings, options: Options) -> Layout:
+    if options.local:
+        return LOCAL
+    from engine.pipeline import cluster_size
+
+    return plan_layout(settings, *cluster_size())
+
+
+def _work(
+    session: Session, work: WorkList, layout: Layout, result: BackfillResult, files: OutcomeFiles, progress: Progress
+) -> str:
+    """Work through the shards; "completed", or "capped" when a bound was reached first."""
+    options, totals = session.options, result.totals
+    run = Run(result.run_id, session.fingerprint, options.language)
+    for items in work.shards():
+        for outcomes in _outcomes(session, items, run, layout, totals):
+            totals.add(outcomes)
+            files.add(outcomes)
+            session.registry.heartbeat(result.run_id)
+            progress(totals)
+            if options.max_cost is not None and totals.cost >= options.max_cost:
+                return "capped"
+    return "capped" if work.capped else "completed"
+
+
+def _outcomes(
+    session: Session, items: list[SourceItem], run: Run, layout: Layout, totals: Totals
+) -> Iterator[list[Outcome]]:
+    import time
+
+    totals.work_started = totals.work_started or time.time()
+    if session.embedder is not None:
+        from engine.worker import Worker
+
+        worker = Worker(session.settings, run, session.registry, session.store, session.embedder)
+        try:
+            yield from worker.work(items)
+        finally:
+            worker.close()
+    else:
+        from engine.pipeline import Job
+        from engine.pipeline import run as run_on_ray
+
+        yield from run_on_ray(items, Job(session.settings, run), layout)
+
+
+def _remove_missing(session: Session, work: WorkList, totals: Totals) -> None:
+    """Delete the documents that left the source, when asked; refuse when that is most of them."""
+    if not session.options.delete_missing or not totals.missing:
+        return
+    from engine.store import Condition, Filter
+
+    share = totals.missing / (totals.missing + totals.inputs)
+    if share > session.options.delete_share:
+        raise ConfigError(
+            f"{totals.missing} of {totals.missing + totals.inputs} documents are no longer in the source; "
+            f"deleting a share above {session.options.delete_share:g} needs --delete-share"
+        )
+    for document_id in work.missing():
+        gone = session.registry.delete(document_id, session.project.id)
+        session.store.delete(Filter([Condition("document_id", "any", list(gone))]))
+        totals.deleted += 1
+
+
+def _close(session: Session, result: BackfillResult, files: OutcomeFiles) -> None:
+    totals = result.totals
+    totals.finished = datetime.now(UTC).timestamp()
+    files.flush()
+    result.report = {
+        "run_id": result.run_id,
+        "status": result.status,
+        "project": result.project,
+        "source": result.source,
+        "layout": result.layout,
+        "started_at": _stamp(totals.started),
+        "finished_at": _stamp(totals.finished),
+        "fingerprint": session.fingerprint,
+        "options": _shown(session.options),
+        "totals": totals.as_dict(),
+    }
+    stored = {"capped": "completed"}.get(result.status, result.status)
+    session.registry.finish_run(result.run_id, stored, totals.as_dict())
+    write_report(result.folder, result.report)
+
+
+def _stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _shown(options: Options) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(options)

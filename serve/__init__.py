@@ -1,0 +1,1 @@
+"""Serve: the online upload and search API."""

@@ -8,6 +8,7 @@ earlier candidate. Letter sets are the alphabets of the languages as their ortho
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from functools import lru_cache
@@ -57,7 +58,7 @@ def guess(data: bytes) -> tuple[str, float]:
 def plausibility(data: bytes, encoding: str) -> float:
     """How much `data` read as `encoding` looks like writing, about -1..1; -9 when it does not decode."""
     try:
-        text = data.decode(encoding)
+        text = codecs.getincrementaldecoder(encoding)().decode(data)  # a sample may end inside a character
     except (UnicodeDecodeError, LookupError):
         return -9.0
     total = count = 0.0
@@ -81,9 +82,7 @@ def sample(data: bytes) -> bytes:
         size += len(match[0])
         if size >= SAMPLE_BYTES:
             break
-    # One endless line: cut behind an ASCII byte, the only safe place in every encoding here.
-    joined = b"".join(lines)[: 4 * SAMPLE_BYTES]
-    return re.sub(rb"[\x80-\xff]+[\x30-\x7e]?$", b"", joined)
+    return b"".join(lines)[: 2 * SAMPLE_BYTES]
 
 
 def _line_score(line: str) -> tuple[float, float]:
@@ -178,8 +177,8 @@ def _letter_score(kind: str, char: str) -> float:
 
 
 def _latin_score(word: str, char: str, alphabet: frozenset[str]) -> float:
-    accents = sum(c > "\x7f" and c.isalpha() for c in word)
-    if accents >= 3 and accents > 0.6 * len(word):
+    accents = [c.lower() for c in word if c > "\x7f" and c.isalpha()]
+    if len(accents) >= 3 and len(accents) > 0.6 * len(word) and not alphabet.issuperset(accents):
         return -0.8
     if char.lower() in alphabet:
         return 0.9

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from engine.errors import ConfigError
 from engine.settings import Settings
 
+LEAST_CPUS = 0.25  # of a core; a worker with less only waits
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -41,8 +43,7 @@ def plan_layout(settings: Settings, cpus: float, gpus: float) -> Layout:
     if kind == "auto":
         kind = "split" if gpus >= 1 and settings.embedding.backend == "local" else "fused"
     layout = _fused(settings, cpus) if kind == "fused" else _split(settings, cpus, gpus)
-    wanted = layout.workers * layout.worker_cpus + layout.embedders * layout.embedder_cpus
-    if wanted > cpus or layout.embedders * layout.embedder_gpus > gpus:
+    if layout.worker_cpus < LEAST_CPUS or layout.embedder_gpus * layout.embedders > gpus:
         raise ConfigError(
             f"this cluster has {cpus:g} CPUs and {gpus:g} GPUs, too few for {layout.describe()}; "
             "lower pipeline.workers or add nodes"

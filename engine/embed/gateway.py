@@ -41,6 +41,8 @@ class GatewayEmbedder:
         self.info: ModelInfo = gateway_info(settings)
         self._limits: ModelLimits = gateway_limits(settings)
         self._base = settings.gateway.url.rstrip("/")
+        if not self._base.startswith(("http://", "https://")):
+            raise ConfigError("gateway.url (LLM_GATEWAY_URL) must begin with http:// or https://")
         self._endpoint = self._base + ("" if self._base.endswith("/v1") else "/v1") + "/embeddings"
         self._key = settings.gateway.api_key
         self._timeout = settings.gateway.timeout_seconds
@@ -59,7 +61,7 @@ class GatewayEmbedder:
         over = [i for i, count in enumerate(counts) if count > self.info.max_tokens]
         if over:
             raise self._error(
-                f"{len(over)} of {len(texts)} texts are over its {self.info.max_tokens} tokens; nothing is cut silently",
+                f"{len(over)} of {len(texts)} texts are over the limit of {self.info.max_tokens} tokens",
                 positions=over[:20],
                 longest=max(counts),
             )
@@ -113,15 +115,13 @@ class GatewayEmbedder:
         for attempt in range(self._attempts):
             try:
                 response = await self._post(inputs)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failure, pause = self._error(f"could not be reached: {type(error).__name__}"), None
             else:
                 if response.status_code == 200:
                     return self._vectors(response, len(inputs))
-                failure, pause = (
-                    self._error(_status_text(response), status=response.status_code),
-                    _retry_after(response),
-                )
+                failure = self._error(_status_text(response), status=response.status_code)
+                pause = _retry_after(response)
                 if not _temporary(response.status_code) or (pause or 0) > RETRY_AFTER_CAP:
                     raise failure
             if attempt + 1 == self._attempts:

@@ -48,14 +48,15 @@ def gateway_info(settings: Settings) -> ModelInfo:
     """The identity of the gateway model. Its weights cannot be seen: the fingerprint covers its name."""
     embedding = settings.embedding
     facts = model_facts(embedding)
-    prefixes = [embedding.query_prefix, embedding.document_prefix]
-    identity = ["gateway", embedding.model, str(facts.dimensions), *prefixes, "l2"]
+    query, document = embedding.query_prefix, embedding.document_prefix
+    identity = ["gateway", embedding.model, str(facts.dimensions), query, document, "l2"]
     return ModelInfo(
         embedding.model,
         vector_name(embedding.model),
         facts.dimensions,
         facts.max_tokens,
-        *prefixes,
+        query,
+        document,
         fingerprint(identity),
     )
 

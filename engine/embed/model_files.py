@@ -131,17 +131,11 @@ def local_info(files: ModelFiles, settings: Embedding) -> ModelInfo:
         )
     query = settings.query_prefix or files.query_prompt
     document = settings.document_prefix or files.document_prompt
-    identity = [
-        vector_name(settings.model),
-        weights_identity(files.folder),
-        str(files.dimensions),
-        query,
-        document,
-        "l2",
-    ]
+    name, weights = vector_name(settings.model), weights_identity(files.folder)
+    identity = [name, weights, str(files.dimensions), query, document, "l2"]
     return ModelInfo(
         settings.model,
-        vector_name(settings.model),
+        name,
         files.dimensions,
         min(files.max_tokens, settings.max_tokens or files.max_tokens),
         query,

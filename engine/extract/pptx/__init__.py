@@ -94,6 +94,7 @@ def _slide(
         emit(builder, shape_blocks(slide, tree))
     for _, notes in linked_xml(slide, "notesSlide"):
         builder.paragraph(_notes_text(notes), "speaker_notes")
+        _notes_furniture(builder, notes)
     for _, comments in linked_xml(slide, "comments"):
         for text in _comment_texts(comments, authors):
             builder.paragraph(text, "comment")
@@ -117,6 +118,14 @@ def _notes_text(notes: Node) -> str:
         if placeholder is None or placeholder.type not in _NOT_NOTES:
             texts.append(body_text(shape.find(f"{P}txBody")))
     return "\n".join(filter(None, texts))
+
+
+def _notes_furniture(builder: Builder, notes: Node) -> None:
+    for shape in notes.iter(f"{P}sp"):
+        placeholder = placeholder_of(shape)
+        kind = {"hdr": "page_header", "ftr": "page_footer"}.get(placeholder.type) if placeholder is not None else None
+        if kind is not None:
+            builder.paragraph(body_text(shape.find(f"{P}txBody")), kind)
 
 
 def _authors(package: Package, rels: Relationships) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.queues
+import multiprocessing.synchronize
 import os
 import pickle
 import random
@@ -41,38 +43,50 @@ def _write_much(registry: Registry, project: Project, worker: int, seconds: floa
 
 def test_eight_writers_wait_for_one_another(registry: Registry, project: Project) -> None:
     with FORK.Pool(8) as pool:
-        counts = pool.starmap(_write_much, [(registry, project, n, 4.0) for n in range(8)], chunksize=1)
+        counts = pool.starmap(_write_much, [(registry, project, n, 2.0) for n in range(8)], chunksize=1)
     assert min(counts) > 0, "nobody starved"
     rows = registry.read(lambda c: c.execute(sa.select(DOCUMENTS.c.id, DOCUMENTS.c.generation)).all())
     generations = {row.id: row.generation for row in rows}
     assert len(generations) == 8 * 8 + 40
     for worker, count in enumerate(counts):
         assert generations[document_id(f"own-{worker}-0")] == count
-    shared = sum(generations[document_id(f"shared-{n}")] for n in range(40) if document_id(f"shared-{n}") in generations)
+    shared = sum(
+        generations[document_id(f"shared-{n}")] for n in range(40) if document_id(f"shared-{n}") in generations
+    )
     assert shared == 8 * sum(counts), "every claim took a generation of its own"
     assert registry.visible(project.id)[1] == 3 * registry.visible(project.id)[0]
 
 
-def _race(registry: Registry, project: Project, worker: int, rounds: int) -> list[tuple[int, str, bool]]:
-    won: list[tuple[int, str, bool]] = []
-    for number in range(rounds):
+def _race(
+    registry: Registry,
+    project: Project,
+    worker: int,
+    start: multiprocessing.synchronize.Barrier,
+    answers: multiprocessing.queues.SimpleQueue[tuple[int, int, str, bool]],
+) -> None:
+    """Both have claimed before either publishes, in every round."""
+    for number in range(25):
+        start.wait(60)
         generation = registry.claim([claim(project, "raced")])[document_id("raced")]
+        start.wait(60)
         time.sleep(random.uniform(0, 0.004))
         revision = f"w{worker}-{number}"
         flipped = registry.publish([publication(project, "raced", generation, revision)])
-        won.append((generation, revision, bool(flipped)))
-    return won
+        answers.put((number, generation, revision, bool(flipped)))
 
 
 def test_exactly_the_newest_generation_wins(registry: Registry, project: Project) -> None:
-    with FORK.Pool(2) as pool:
-        results = pool.starmap(_race, [(registry, project, n, 60) for n in range(2)], chunksize=1)
-    attempts = sorted(attempt for result in results for attempt in result)
-    assert [generation for generation, _, _ in attempts] == list(range(1, 121)), "no generation twice"
-    newest = attempts[-1]
-    assert newest[2], "the newest attempt flipped"
-    assert registry.active([document_id("raced")]) == {document_id("raced"): newest[1]}
-    assert not all(flipped for _, _, flipped in attempts), "some were overtaken, or this raced nothing"
+    start, answers = FORK.Barrier(2), FORK.SimpleQueue()
+    workers = [FORK.Process(target=_race, args=(registry, project, n, start, answers)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    results = sorted(answers.get() for _ in range(50))
+    for worker in workers:
+        worker.join()
+    for older, newer in zip(results[::2], results[1::2], strict=True):
+        assert (older[0], older[1] + 1) == (newer[0], newer[1]), "no generation twice"
+        assert (older[3], newer[3]) == (False, True)
+    assert registry.active([document_id("raced")]) == {document_id("raced"): results[-1][2]}
 
 
 def _claim_children(registry: Registry, project: Project, parent: str, generation: int, worker: int) -> None:
@@ -228,7 +242,7 @@ def _flip(registry: Registry, project: Project, keys: list[str], rounds: int) ->
 def _mixed(registry: Registry, project: Project, seed: int) -> None:
     """Whatever the calls, in whatever order, from several processes."""
     dice = random.Random(seed)
-    for step in range(40):
+    for step in range(20):
         keys = [f"k{n}" for n in dice.sample(range(12), 4)]
         taken = registry.claim([claim(project, key) for key in keys])
         registry.delete(document_id(dice.choice(keys))) if dice.random() < 0.3 else None

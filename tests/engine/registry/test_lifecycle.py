@@ -29,7 +29,13 @@ def test_a_claim_makes_a_row_and_counts_generations(registry: Registry, project:
     assert registry.claim([claim(project, "a")]) == {A: 2}
     row = registry.document(A)
     assert row is not None
-    assert (row.status, row.generation, row.active_revision, row.source, row.key) == ("processing", 2, None, "files", "a")
+    assert (row.status, row.generation, row.active_revision, row.source, row.key) == (
+        "processing",
+        2,
+        None,
+        "files",
+        "a",
+    )
     assert row.created_at.tzinfo == UTC
     assert abs(datetime.now(UTC) - row.created_at) < timedelta(minutes=1)
     assert row.updated_at > row.created_at

@@ -46,8 +46,7 @@ def test_up_down_up(registry_url: str) -> None:
 
 def test_the_migrations_make_what_the_models_say(registry: Registry) -> None:
     with registry.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
-        assert compare_metadata(context, METADATA) == []
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     where = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
     if registry.engine.dialect.name == "sqlite":
         where = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"

@@ -1,0 +1,57 @@
+"""Finds where sentences end, in any script that marks the end.
+
+Rules instead of a model: terminal punctuation followed by white space and something that can begin a
+sentence, unless the word before is an abbreviation or an initial; CJK full stops need no space.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CLOSERS = "\"'”’»)\\]}」』】）〉》"
+_STOP = re.compile(
+    rf"(?P<wide>[。！？｡．]+[{_CLOSERS}]*)"
+    rf"|(?P<plain>[.!?…؟۔।॥։።၊။៕༎]+[{_CLOSERS}]*)(?=\s)"
+    r"|(?P<gap>\n[ \t]*\n)"
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘]+\Z")
+_INITIALS = re.compile(r"(?:\w\.)*\w\Z")
+_ABBREVIATIONS = frozenset(
+    # English, German, French, Spanish, Italian, Latin: words whose full stop seldom ends a sentence
+    """mr mrs ms dr prof rev hon st sr jr gen col capt lt sgt gov sen rep pres vs etc approx dept est fig figs eq eqs
+    sec secs ch chap vol vols no nos pp ed eds al cf inc ltd co corp ave blvd jan feb mar apr jun jul aug sep sept
+    oct nov dec bzw ca evtl ggf hrsg inkl usw vgl zb nr abs art str tel mme mlle sra srta dott sig
+    viz ibid op cit resp max min ver""".split()
+)
+
+
+def sentence_ends(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Offsets just behind each sentence of text[start:end] (behind its closing quotes), in order.
+
+    An empty line ends a sentence as well. The end of the range itself is not listed.
+    """
+    stop = len(text) if end is None else end
+    found: list[int] = []
+    for match in _STOP.finditer(text, start, stop):
+        place = match.start() if match["gap"] else match.end()
+        if match["plain"] and not _ends_sentence(text, match.start(), match.end(), stop):
+            continue
+        if start < place < stop:
+            found.append(place)
+    return found
+
+
+def _ends_sentence(text: str, mark: int, after: int, stop: int) -> bool:
+    """Whether the punctuation at [mark, after) closes a sentence."""
+    following = text[after : min(after + 40, stop)].lstrip()[:1]
+    if following.islower():
+        return False
+    if text[mark] != "." or text[mark : mark + 2] == "..":
+        return True
+    before = _WORD_BEFORE.search(text, max(0, mark - 24), mark)
+    if before is None:
+        return True
+    word = before.group()
+    if _INITIALS.match(word) and not word.isdigit():
+        return len(word) > 3 and following.isupper() and "." not in word[:-1][:1]
+    return word.lower().replace(".", "") not in _ABBREVIATIONS

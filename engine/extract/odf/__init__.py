@@ -1,0 +1,41 @@
+"""OpenDocument text (.odt) and presentations (.odp)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import Code, InputError, Stage
+from engine.extract import Context
+from engine.extract.flow import emit
+from engine.extract.odf.flow import Reader, blocks
+from engine.extract.odf.parts import OFFICE, open_content, read_meta
+from engine.extract.odf.slides import master_texts, read_slides
+from engine.extract.odf.styles import Counter, read_styles
+from engine.records import ExtractedDocument
+from engine.sanitize.package import Package
+
+
+def extract(path: Path, context: Context) -> ExtractedDocument:
+    """Read a text document or presentation. Raises InputError as `Package` does, and ENCRYPTED_DOCUMENT."""
+    builder = context.builder()
+    with Package(path, context.settings.limits, builder.warn, "OpenDocument file") as package:
+        content = open_content(package)
+        style_sheet = package.optional_xml("styles.xml")
+        styles = read_styles(style_sheet, content)
+        reader = Reader(package, builder, context, styles, Counter(styles.outline))
+        read_meta(package, builder)
+        text = content.find(f"{OFFICE}body/{OFFICE}text")
+        slides = content.find(f"{OFFICE}body/{OFFICE}presentation")
+        try:
+            if text is not None:
+                emit(builder, blocks(reader, text))
+                for kind, line in dict.fromkeys(master_texts(reader, style_sheet)):
+                    builder.paragraph(line, kind)
+            elif slides is not None:
+                read_slides(reader, slides, style_sheet)
+            else:
+                raise InputError("this OpenDocument file is neither text nor a presentation", stage=Stage.EXTRACT)
+        except RecursionError as error:
+            raise InputError("the document is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
+    builder.metadata.extra.pop("image_bytes", None)
+    return builder.finish()

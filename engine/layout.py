@@ -59,7 +59,7 @@ def _fused(settings: Settings, cpus: float) -> Layout:
 
 def _split(settings: Settings, cpus: float, gpus: float) -> Layout:
     embedders = max(1, int(gpus))
-    share = 1.0 if cpus > 2 * embedders else 0.5
+    share = min(1.0, cpus / (2 * embedders))  # the other half of the CPUs prepares
     left = cpus - embedders * share
     workers = settings.pipeline.workers or max(1, int(left))
     threads = settings.embedding.threads or max(1, int(share))

@@ -15,6 +15,7 @@ from PIL import Image
 from engine.document import walk
 from engine.errors import Code, ConfigError, InputError, Stage
 from engine.ocr.layout import ocr_elements
+from engine.ocr.pages import LOW_CONFIDENCE, NOTHING_READ, UNREAD, read_into
 from engine.ocr.quality import worth
 from engine.ocr.tesseract import INSTALL_COMMAND, OcrUnavailableError, installed_languages, read
 from engine.records import ExtractedDocument, Loss, OcrResult, PendingPage, StructureElement
@@ -29,16 +30,10 @@ __all__ = [
     "check_read",
     "installed_languages",
     "ocr_elements",
+    "read_into",
     "read_page",
     "vision_engine",
 ]
-
-# Loss codes that say: this page or picture shows something, and no text came of it.
-UNAVAILABLE = "ocr_unavailable"
-NOTHING_READ = "ocr_nothing_read"
-NOT_RENDERED = "page_not_rendered"
-LOW_CONFIDENCE = "page_ocr_low_confidence"
-_UNREAD = {UNAVAILABLE, NOTHING_READ, NOT_RENDERED, "ocr_failed"}
 
 
 class VisionEngine(Protocol):
@@ -131,7 +126,7 @@ def check_read(document: ExtractedDocument) -> None:
     """
     if document.content.strip() or document.attached:
         return
-    unread = [w for w in document.warnings if w.code in _UNREAD]
+    unread = [w for w in document.warnings if w.code in UNREAD]
     if not unread:
         return
     raise InputError(

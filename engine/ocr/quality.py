@@ -9,6 +9,7 @@ _WORD = re.compile(r"^[\"'(\[{«“‘„¿¡]*[^\W\d_]+(?:['’‘·-][^\W\d_]+
 _NUMBER = re.compile(r"^[\"'(\[$€£+−–-]*\d[\d.,:/%°ºª×x+–−-]*[\w%]{0,3}[\"')\].,;:!?%]*$")
 _SYMBOLS = re.compile(r"^[^\w]+$")
 _VOWELS = set("aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
 _MIN_LETTERS = 40
 
 
@@ -23,11 +24,12 @@ def broken_share(text: str) -> float:
 def junk_share(text: str) -> float:
     """Share of the words that look like no word and no number, by letters. 0 for an empty text.
 
-    Scripts without case or spaces count as words; a word with digits, symbols or capitals in its middle
-    does not.
+    Scripts written without spaces cannot be judged so and count as sound; elsewhere a word with digits,
+    symbols or capitals in its middle does not.
     """
-    total = junk = 0
-    for token in text.split():
+    total = sum(len(found) for found in _UNSPACED.findall(text))
+    junk = 0
+    for token in _UNSPACED.sub(" ", text).split():
         size = len(token)
         total += size
         if _NUMBER.match(token):

@@ -30,6 +30,8 @@ INSTALL_COMMAND = "apt-get install tesseract-ocr"
 ENGINE = "tesseract"
 _GOOD = 0.8  # a reading this sure is not doubted
 _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a guess
+_SCRIPT_CONFIDENCE = 0.5
+_POOR_LINE = 0.65  # lines read less surely than this, among sure ones, may be in another script
 _SMALL_SIDE = 900  # pixels; smaller pictures are enlarged, letters under 20 pixels read badly
 _MAX_ENLARGED = 12_000_000
 
@@ -136,6 +138,7 @@ def _best_reading(
     if not settings.ocr.languages and not language:
         better = _in_its_language(picture, best, seconds)
         best = better if better is not None and better.worth > best.worth else best
+        best = _with_other_scripts(picture, best, scratch, seconds)
     return best, rotate, size
 
 
@@ -152,7 +155,8 @@ def _first_languages(settings: Settings, language: str | None) -> str:
 def _script_languages(seen: Orientation | None, default: str) -> str:
     """Installed languages of the script seen; Latin text beside another script is read as well."""
     have = installed_languages()
-    wanted = [name for name in SCRIPTS.get(seen.script, []) if name in have] if seen else []
+    sure = seen is not None and seen.script_confidence >= _SCRIPT_CONFIDENCE
+    wanted = [name for name in SCRIPTS.get(seen.script, []) if name in have] if seen and sure else []
     if not wanted:
         return default
     return "+".join([*wanted[:2], "eng"] if "eng" in have else wanted[:2])
@@ -173,6 +177,34 @@ def _language_of(text: str) -> str:
     import py3langid  # loads its model at first use
 
     return str(py3langid.classify(text)[0])
+
+
+def _with_other_scripts(picture: Path, reading: _Reading, scratch: Path, seconds: float) -> _Reading:
+    """Read the poor lines of an otherwise good reading again, in each installed language of another script."""
+    poor = [line for line in reading.lines if line.confidence < _POOR_LINE]
+    sure = [line for line in reading.lines if line.confidence >= _GOOD]
+    others = sorted({n for names in SCRIPTS.values() for n in names} & installed_languages() - {"deu"})
+    if len(poor) < 2 or len(sure) < len(poor) or not others or "+" in reading.languages:
+        return reading
+    x0, y0 = min(line.x0 for line in poor), min(line.y0 for line in poor)
+    x1, y1 = max(line.x1 for line in poor), max(line.y1 for line in poor)
+    if any(y0 < (line.y0 + line.y1) / 2 < y1 for line in sure):
+        return reading  # scattered: not a passage in another script
+    crop = scratch / "passage.png"
+    with Image.open(picture) as image:
+        image.crop((max(0, int(x0) - 8), max(0, int(y0) - 8), int(x1) + 8, int(y1) + 8)).save(crop)
+    tries = [_recognise(crop, name, seconds) for name in others]
+    best = max(tries, key=lambda r: r.confidence)
+    if best.confidence < _GOOD or len(best.text) < 10:
+        return reading
+    for line in best.lines:
+        line.x0, line.x1 = line.x0 + max(0, int(x0) - 8), line.x1 + max(0, int(x0) - 8)
+        line.y0, line.y1 = line.y0 + max(0, int(y0) - 8), line.y1 + max(0, int(y0) - 8)
+        line.paragraph += 10_000  # apart from the paragraphs around it
+    first = reading.lines.index(poor[0])
+    kept = [line for line in reading.lines if line not in poor]
+    lines = [*kept[:first], *best.lines, *kept[first:]]
+    return _Reading(lines, f"{reading.languages}+{best.languages}", mean_confidence(lines))
 
 
 # ---------------------------------------------------------------- one pass

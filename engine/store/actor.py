@@ -22,7 +22,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.errors import CorpusError, StorageError
 from engine.settings import Store as StoreSettings
-from engine.store import Filter, Hit, Points, Query, Record, Sparse
+from engine.store import Filter, Hit, Points, Query, Record
 from engine.store.edge import EdgeStore
 from engine.store.owner import Owner, StoreLockedError
 
@@ -101,7 +101,7 @@ class ActorStore:
     def upsert(self, points: Points) -> None:
         """In calls of at most `batch_points`, one after the other: searches get their turn in between."""
         for start in range(0, len(points), self._batch):
-            self._write("upsert", part_of(points, slice(start, start + self._batch)))
+            self._write("upsert", points.cut(start, start + self._batch))
 
     def delete(self, where: Filter) -> None:
         self._write("delete", where)
@@ -173,18 +173,6 @@ def _result(reference: Any, seconds: float | None = CALL_SECONDS) -> Any:
         raise StorageError(f"the embedded store's actor gave no answer in {seconds} s") from error
     except RayError as error:
         raise StorageError(f"the embedded store's actor is gone: {error}") from error
-
-
-def part_of(points: Points, part: slice) -> Points:
-    """Some of the points, with copies of their rows only."""
-    start, stop, _ = part.indices(len(points))
-    sparse: dict[str, Sparse] = {}
-    for channel, rows in points.sparse.items():
-        a, b = int(rows.indptr[start]), int(rows.indptr[stop])
-        bounds = rows.indptr[start : stop + 1] - rows.indptr[start]
-        sparse[channel] = Sparse(bounds, rows.indices[a:b], rows.values[a:b])
-    dense = {name: matrix[part] for name, matrix in points.dense.items()}
-    return Points(points.ids[part], dense, sparse, points.payloads[part])
 
 
 # ---------------------------------------------------------------- finding the actor

@@ -21,7 +21,8 @@ _YEAR = re.compile(r"(?:1[89]|2[01])\d\d(?:[/-]\d\d)?")
 _DASHES = {"-", "–", "—", "n/a", "N/A", "#N/A"}
 _MAX_CAPTION_ROWS = 3
 _MAX_SPACER_ROWS = 2
-_MAX_BOUNDARIES = 50  # columns at which parting is tried
+_MAX_BOUNDARIES = 10  # columns at which parting is tried
+_MAX_PARTED_ROWS = 20_000  # longer regions are one table: parting would cost too much
 _MAX_CAPTION = 300
 _SPARSE_FACTOR = 50  # a region with fewer than one filled place in so many is no table
 _SPARSE_AREA = 10_000
@@ -150,7 +151,7 @@ def _continues(above: Region, below: Region) -> bool:
 
 def _split_columns(region: Region) -> Iterator[Region]:
     """Part two tables that stand side by side or corner to corner."""
-    for boundary in _boundaries(region):
+    for boundary in _boundaries(region) if len(region.rows) <= _MAX_PARTED_ROWS else ():
         left = Region([(n, {c: t for c, t in row.items() if c < boundary}) for n, row in region.rows])
         right = Region([(n, {c: t for c, t in row.items() if c >= boundary}) for n, row in region.rows])
         left.rows, right.rows = [r for r in left.rows if r[1]], [r for r in right.rows if r[1]]

@@ -1,0 +1,99 @@
+"""Reads one rendered page or picture into a document that is being built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PIL import Image
+
+from engine.document import Builder
+from engine.errors import Code, InputError
+from engine.ocr import tesseract
+from engine.ocr.layout import joined, ocr_elements
+from engine.ocr.quality import worth
+from engine.records import OcrResult, PendingPage, StructureElement
+from engine.settings import Settings
+
+# Loss codes that say: this page or picture shows something, and no text came of it.
+UNAVAILABLE = "ocr_unavailable"
+FAILED = "ocr_failed"
+NOTHING_READ = "ocr_nothing_read"
+NOT_RENDERED = "page_not_rendered"
+LOW_CONFIDENCE = "page_ocr_low_confidence"
+UNREAD = frozenset({UNAVAILABLE, FAILED, NOTHING_READ, NOT_RENDERED})
+_FEW_LETTERS = 20  # a picture that gives fewer is worth a second look, however sure the reading
+
+
+def read_into(
+    builder: Builder,
+    picture: Path,
+    points: tuple[float, float],
+    settings: Settings,
+    language: str | None = None,
+    layer_worth: float = 0.0,
+) -> bool:
+    """Read `picture`, the current page of `builder`, and add what it says as an `ocr_page` element.
+
+    `points`: width and height of the page. `layer_worth`: what the page's own text is worth
+    (`engine.ocr.quality.worth`); when OCR reads less, nothing is added and False returned. A page read
+    poorly is left for a vision engine in `builder.pending`, unless that is off.
+    """
+    page = builder.page or 1
+    place = f"page {page}"
+    if not settings.ocr.enabled:
+        builder.warn(UNAVAILABLE, "the page shows something but text recognition is off (ocr.enabled)", place)
+        return False
+    result = _read(builder, picture, settings, language, place)
+    read_worth = _worth(result) if result else 0.0
+    if layer_worth > read_worth:
+        return False
+    confidence = result.confidence if result else None
+    record = builder.pages.get(page)
+    if record is not None and result is not None:
+        record.ocr_confidence, record.ocr_engine = confidence, result.engine
+    element = StructureElement("ocr_page", None, "", page_number=page, method="ocr")
+    element.attributes["threshold"] = f"{settings.ocr.confidence_threshold:g}"
+    if result is not None:
+        with Image.open(picture) as image:
+            size = image.size
+        element.children = ocr_elements(result, page, points, size, "ocr")
+        element.attributes["ocr_confidence"] = f"{result.confidence:.2f}"
+    builder.add(element)
+    if read_worth < _FEW_LETTERS or (confidence or 0.0) < settings.ocr.confidence_threshold:
+        _leave_for_vision(builder, picture, points, settings, confidence, bool(element.children))
+    return True
+
+
+def _read(
+    builder: Builder, picture: Path, settings: Settings, language: str | None, place: str
+) -> OcrResult | None:
+    try:
+        return tesseract.read(picture, settings, language)
+    except tesseract.OcrUnavailableError as error:
+        builder.warn(UNAVAILABLE, error.message, place)
+    except InputError as error:
+        if error.code not in (Code.OCR_FAILED, Code.EXTRACTION_TIMEOUT):
+            raise
+        builder.warn(FAILED, error.message, place)
+    return None
+
+
+def _worth(result: OcrResult) -> float:
+    return worth(joined([line.text for line in result.lines]), result.confidence)
+
+
+def _leave_for_vision(
+    builder: Builder,
+    picture: Path,
+    points: tuple[float, float],
+    settings: Settings,
+    confidence: float | None,
+    some_text: bool,
+) -> None:
+    page = builder.page or 1
+    if not some_text:
+        builder.warn(NOTHING_READ, "no text could be read on a page that shows something", f"page {page}")
+    elif (confidence or 0.0) < settings.ocr.confidence_threshold:
+        builder.warn(LOW_CONFIDENCE, f"read with a confidence of {confidence or 0.0:.2f}", f"page {page}")
+    if settings.ocr.vision != "off":
+        builder.pending.append(PendingPage(page, str(picture), *points, confidence))

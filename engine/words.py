@@ -108,6 +108,35 @@ def is_identifier(text: str) -> bool:
     return mixed or (len(pieces) > 1 and any(c.isdigit() for c in text))
 
 
+# ---------------------------------------------------------------- function words
+_FUNCTION_WORDS = {
+    "en": "a about after all also an and any are as at be been before being between both but by can could did do does "
+    "during each for from had has have he her his how i if in into is it its me more most my no not of on or other our "
+    "out over she should so some such than that the their them then there these they this to under until up very was "
+    "we were what when where which while who whom whose why will with would you your",
+    "de": "als am an auch auf aus bei das dass dem den der des die durch ein eine einem einen einer eines er es für "
+    "hat ich ihr im in ist kann mit nach nicht oder sich sie sind über um und von vor war was welche wer werden wie "
+    "wird wo zu zum zur",
+    "fr": "a au aux avec ce ces comment dans de des du elle en est et être il ils je la le les leur mais ne nous on "
+    "ont ou où par pas pour quand que quel quelle quels quelles qui sa se ses son sont sur un une vous",
+    "es": "a al como con cuál cuando de del desde donde el ella en entre es esta este la las lo los más no o para "
+    "pero por que qué quién se ser si sin sobre son su sus un una y ya",
+    "it": "a al alla che chi come con da dal dalla degli dei del della delle di dove e è gli i il in la le lo ma nel "
+    "nella non o per perché quale quali quando se si sono su sul un una",
+    "pt": "a ao aos as com como da das de do dos e em é entre mais mas na nas no nos o onde os ou para pela pelo por "
+    "qual quais quando que quem se sem são seu sua um uma",
+    "nl": "aan als bij dan dat de die dit door een en er het hoe ik in is met naar niet of om ook op te tot uit van "
+    "voor waar was wat welke wie wordt ze zich zijn",
+}
+_FOLDED_FUNCTION_WORDS = {code: frozenset(map(fold, text.split())) for code, text in _FUNCTION_WORDS.items()}
+
+
+def is_function_word(word: str, language: str | None) -> bool:
+    """Articles, pronouns, question words of the language; English ones when it is unknown."""
+    known = "en" if language in (None, "und") else language
+    return fold(word) in _FOLDED_FUNCTION_WORDS.get(known, frozenset())
+
+
 # ---------------------------------------------------------------- stems
 class _Stemmers(threading.local):
     """Stemmers by algorithm. A stemmer keeps the word it works on in itself, so every thread has its own."""

@@ -52,6 +52,9 @@ def _ends_sentence(text: str, mark: int, after: int, stop: int) -> bool:
     if before is None:
         return True
     word = before.group()
-    if _INITIALS.match(word) and not word.isdigit():
-        return len(word) > 3 and following.isupper() and "." not in word[:-1][:1]
+    if word.isdigit():  # "1. First" at the start of a line is a marker, "in 1999. Then" is an end
+        line = text.rfind("\n", 0, before.start()) + 1
+        return text[line : before.start()].strip() != "" or len(word) > 3
+    if _INITIALS.match(word):  # "J. R. Smith", "at 5 p.m. today"
+        return False
     return word.lower().replace(".", "") not in _ABBREVIATIONS

@@ -1,0 +1,1 @@
+"""Benchmarks: each prints ratios against a bare baseline in the same run."""

@@ -1,0 +1,104 @@
+"""Word and PowerPoint 97-2003 (.doc, .ppt): converted by a headless LibreOffice, then read as modern files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import olefile
+
+from engine.errors import Code, InputError, Stage
+from engine.extract import Context, docx, pptx
+from engine.extract.encrypted import is_ole, legacy_is_encrypted, unlock
+from engine.records import ExtractedDocument
+from engine.tools import find_program, run
+
+PACKAGES = "libreoffice-writer-nogui libreoffice-impress-nogui"
+_RESTART = 81  # LibreOffice asks to be started again after it has set up a new profile
+_FILTERS = {"docx": "docx:MS Word 2007 XML", "pptx": "pptx:Impress MS PowerPoint 2007 XML"}
+# No macros, no active content, no link updates, nothing fetched by a reference inside the document.
+_PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="DisableMacrosExecution" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="DisableActiveContent" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Writer/Content/Update"><prop oor:name="Link" oor:op="fuse"><value>2</value></prop></item>
+<item oor:path="/org.openoffice.Office.Jobs/Jobs/org.openoffice.Office.Jobs:Job['UpdateCheck']/Arguments"><prop oor:name="AutoCheckEnabled" oor:op="fuse" oor:type="xs:boolean"><value>false</value></prop></item>
+</oor:items>
+"""
+
+
+def extract(path: Path, context: Context) -> ExtractedDocument:
+    """Read a .doc or .ppt file, as `context.source_format` says.
+
+    Raises InputError: ENCRYPTED_DOCUMENT, EXTRACTION_TIMEOUT, EXTRACTION_FAILED; CorpusError(MISSING_DEPENDENCY)
+    when LibreOffice is not installed.
+    """
+    is_word = context.source_format == "doc"
+    _check(path, "WordDocument" if is_word else "PowerPoint Document", "Word" if is_word else "PowerPoint")
+    if legacy_is_encrypted(path):
+        path = unlock(path, context)
+    target = "docx" if is_word else "pptx"
+    converted = convert(path, context.source_format, target, context)
+    document = (docx if is_word else pptx).extract(converted, context)
+    document.metadata.extra.setdefault("converted_by", "LibreOffice")
+    return document
+
+
+def _check(path: Path, stream: str, program: str) -> None:
+    """Raise InputError(EXTRACTION_FAILED) unless the file is the OLE file its format says."""
+    if not is_ole(path):
+        raise InputError(f"this is not a {program} 97-2003 file: it has no OLE container", stage=Stage.EXTRACT)
+    try:
+        with olefile.OleFileIO(str(path)) as ole:
+            found = ole.exists(stream)
+    except (OSError, ValueError, IndexError) as error:
+        raise InputError(f"the {program} file is damaged: {error}", stage=Stage.EXTRACT) from error
+    if not found:
+        raise InputError(f"this OLE file holds no {program} document", stage=Stage.EXTRACT)
+
+
+def convert(path: Path, source: str, target: str, context: Context) -> Path:
+    """`path` (of format `source`) converted to `target` ("docx" or "pptx") by LibreOffice, in scratch.
+
+    Raises as `extract`. Each call has a profile of its own, so that calls in parallel do not meet.
+    """
+    home = context.scratch / "libreoffice"
+    shutil.rmtree(home, ignore_errors=True)
+    profile = home / "profile"
+    (profile / "user").mkdir(parents=True)
+    (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE, "utf-8")
+    given = home / f"document.{source}"
+    shutil.copyfile(path, given)
+    command = [
+        _program(),
+        f"-env:UserInstallation={profile.as_uri()}",
+        "--headless",
+        "--norestore",
+        "--nolockcheck",
+        "--nodefault",
+        "--convert-to",
+        _FILTERS[target],
+        "--outdir",
+        str(home / "out"),
+        str(given),
+    ]
+    seconds = context.settings.limits.tool_seconds
+    finished = run(command, seconds, home)
+    if finished.returncode == _RESTART:
+        finished = run(command, seconds, home)
+    result = home / "out" / f"document.{target}"
+    if not result.exists() or result.stat().st_size == 0:
+        reason = finished.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no reason given"]
+        message = f"LibreOffice could not convert the document: {reason[0][:200]}"
+        raise InputError(message, Code.EXTRACTION_FAILED, Stage.EXTRACT, {"exit": finished.returncode})
+    given.unlink()
+    return result
+
+
+def _program() -> str:
+    """LibreOffice's own binary rather than its start script, so that it dies with us."""
+    script = Path(find_program(("soffice", "libreoffice"), PACKAGES)).resolve()
+    binary = script.with_name("soffice.bin")
+    return str(binary if binary.exists() else script)

@@ -38,6 +38,9 @@ class Tokens:
     standard: int
     model: int
 
+    def plus(self, other: Tokens) -> Tokens:
+        return Tokens(self.standard + other.standard, self.model + other.model)
+
     def minus(self, other: Tokens) -> Tokens:
         return Tokens(self.standard - other.standard, self.model - other.model)
 

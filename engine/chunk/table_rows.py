@@ -7,6 +7,7 @@ pieces of its sentences behind the column's name.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from engine.chunk import Piece
@@ -19,6 +20,7 @@ from engine.records import ExtractedTable, Span
 HEADER_SHARE = 3  # header rows may take one third of the target, longer ones are shortened
 NAME_SHARE = 4  # a column's name in front of a part of its cell: a quarter
 _BAR = re.compile(r"(?<!\\)\|")
+_LINE = re.compile(r"\n")
 MARK = "…"
 
 
@@ -64,125 +66,129 @@ def _names(table: ExtractedTable, line: str) -> list[str]:
     return [name.strip() for name in _BAR.split(line)[1:-1]] or table.headers
 
 
-def table_pieces(
-    start: int, span: Span, end: int, ruler: Ruler, budget: Budget, path: list[str]
-) -> list[Piece]:
+def table_pieces(start: int, span: Span, end: int, ruler: Ruler, budget: Budget, path: list[str]) -> list[Piece]:
     """Pieces of the table of `span` over [start, end), which takes in its captions."""
     rows = locate(span, ruler.text)
     if ruler.fits(start, end, budget.hard):
         return [Piece(start, end, path, table_rows=(0, len(rows.body) - 1) if rows and rows.body else None)]
     if rows is None or not rows.body:
         return _as_text(start, end, ruler, budget, path)
-    header = Tokens(0, 0) if not rows.header else ruler.costs.of(rows.header + "\n")
-    third = Tokens(budget.target.standard // HEADER_SHARE, budget.target.model // HEADER_SHARE)
+    third = _share(budget.target, HEADER_SHARE)
+    repeated = f"{rows.header}\n" if rows.header else ""
     front: list[Piece] = []
-    if not header.within(third) or not ruler.fits(start, rows.header_end, third):
+    if not ruler.costs.of(repeated).within(third) or not ruler.fits(start, rows.header_end, third):
         front = _as_text(start, rows.header_end, ruler, budget, path)
         start = rows.body[0][0]
-    grouped = _Groups(rows, ruler, budget, path, header.within(third)).pieces(start)
-    return front + _with_rest(grouped, span.end, end, ruler, budget, path)
+        repeated = _short_header(rows.names, third, ruler)
+    pieces = front + _Groups(rows, ruler, budget, path, repeated).pieces(start)
+    return pieces + _as_text(span.end, end, ruler, budget, path)
 
 
-def _with_rest(
-    pieces: list[Piece], table_end: int, end: int, ruler: Ruler, budget: Budget, path: list[str]
-) -> list[Piece]:
-    """The pieces and what stands behind the table (its caption), in the last piece if that has room."""
-    if end <= table_end:
-        return pieces
-    return pieces + _as_text(table_end, end, ruler, budget, path)
+def _share(tokens: Tokens, parts: int) -> Tokens:
+    return Tokens(tokens.standard // parts, tokens.model // parts)
+
+
+def _short_header(names: list[str], allowed: Tokens, ruler: Ruler) -> str:
+    """A header of shortened names within the allowance; "" when there are too many columns for that."""
+    each = _share(allowed, len(names) or 1)
+    room = Tokens(each.standard - 3, each.model - 5)  # what a column's bars and rule cost
+    if min(room.standard, room.model) < 1 or not any(names):
+        return ""
+    short = [shortened(name, room, ruler) for name in names]
+    header = "| " + " | ".join(short) + " |\n|" + " --- |" * len(names) + "\n"
+    return header if any(short) and ruler.costs.of(header).within(allowed) else ""
 
 
 def _as_text(start: int, end: int, ruler: Ruler, budget: Budget, path: list[str]) -> list[Piece]:
     text = ruler.text
-    lines = [m.start() for m in re.compile("\n").finditer(text, start, end)]
+    lines = [m.start() for m in _LINE.finditer(text, start, end)]
     stretch = Stretch(start, end, blocks=lines, sentences=sentence_ends(text, start, end))
     return [Piece(s, e, path) for s, e in pack(stretch, ruler, budget)]
 
 
-@dataclass(slots=True)
 class _Groups:
-    """The body rows on their way into pieces."""
+    """The body rows of one table on their way into pieces. `repeated` stands in front of every group."""
 
-    rows: Rows
-    ruler: Ruler
-    budget: Budget
-    path: list[str]
-    repeat: bool  # the header rows are short enough to stand in front of every group
+    def __init__(self, rows: Rows, ruler: Ruler, budget: Budget, path: list[str], repeated: str) -> None:
+        self.rows, self.ruler, self.budget, self.path = rows, ruler, budget, path
+        self.repeated = repeated
+        self.room = budget.less(ruler.costs.of(repeated)) if repeated else budget
+        self.row_ends = [end for _, end in rows.body]
+        allowed = _share(budget.target, NAME_SHARE)
+        self.names = [shortened(name, allowed, ruler) for name in rows.names]
+        costs = [ruler.costs.of(f"{name}, ") for name in self.names]
+        self.name_costs = [Tokens(0, 0)]
+        for cost in costs:
+            self.name_costs.append(self.name_costs[-1].plus(cost))
 
     def pieces(self, start: int) -> list[Piece]:
         """`start`: the table's own start when its header goes into the first group as it stands."""
         found: list[Piece] = []
-        repeated = self.rows.header + "\n" if self.repeat and self.rows.header else ""
-        room = self.budget.less(self.ruler.costs.of(repeated)) if repeated else self.budget
+        body = self.rows.body
         row = 0
-        while row < len(self.rows.body):
-            first = start if row == 0 else self.rows.body[row][0]
-            front = "" if row == 0 and first < self.rows.body[0][0] else repeated
-            last = self._last_row(row, first, room if front else self.budget)
-            if last < row and first < self.rows.body[row][0]:  # header and first row do not fit together
-                found += _as_text(first, self.rows.header_end, self.ruler, self.budget, self.path)
-                start = self.rows.body[0][0]
-                continue
+        if start < body[0][0]:
+            last = self._last_row(0, start, self.budget)
+            if last < 0:  # header and first row do not fit together
+                found += _as_text(start, self.rows.header_end, self.ruler, self.budget, self.path)
+            else:
+                found.append(Piece(start, body[last][1], self.path, "", (0, last)))
+            row = last + 1
+        while row < len(body):
+            last = self._last_row(row, body[row][0], self.room)
             if last < row:
                 found += self._cells(row)
                 last = row
             else:
-                found.append(Piece(first, self.rows.body[last][1], self.path, front, (row, last)))
+                found.append(Piece(body[row][0], body[last][1], self.path, self.repeated, (row, last)))
             row = last + 1
         return found
 
     def _last_row(self, row: int, start: int, room: Budget) -> int:
         """The last body row of the group that begins with `row`; `row - 1` when not even that one fits."""
-        body = self.rows.body
-        if self.ruler.fits(start, body[-1][1], room.hard):
-            return len(body) - 1
-        last = row - 1
-        while last + 1 < len(body) and self.ruler.fits(start, body[last + 1][1], room.target):
-            last += 1
-        if last < row and self.ruler.fits(start, body[row][1], room.hard):
-            return row
-        return last
+        if self.ruler.fits(start, self.row_ends[-1], room.hard):
+            return len(self.row_ends) - 1
+        last = bisect_right(self.row_ends, self.ruler.reach(start, room.target)) - 1
+        if last > row or self.ruler.fits(start, self.row_ends[row], room.hard):
+            return max(last, row)
+        return row - 1
 
     # ------------------------------------------------------------ a row over the limit
     def _cells(self, row: int) -> list[Piece]:
-        """Groups of the cells of one row, each under the names of its columns."""
+        """Groups of the cells of one row, each behind the names of its columns."""
         cells = _cell_ranges(self.ruler.text, *self.rows.body[row])
+        ends = [end for _, end in cells]
         found: list[Piece] = []
         column = 0
         while column < len(cells):
-            last, names = self._last_cell(cells, column)
+            last = self._last_cell(cells, ends, column)
             if last < column:
                 found += self._parts(row, column, cells[column])
                 last = column
-            elif self.ruler.text[cells[column][0] : cells[last][1]].strip(" |"):
-                found.append(Piece(cells[column][0], cells[last][1], self.path, names, (row, row)))
+            elif self.ruler.text[cells[column][0] : ends[last]].strip(" |"):
+                front = self._front(column, last)
+                found.append(Piece(cells[column][0] + 1, ends[last], self.path, front, (row, row)))
             column = last + 1
         return found
 
-    def _last_cell(self, cells: list[tuple[int, int]], column: int) -> tuple[int, str]:
-        """The last cell of the group that begins with `column`, and the text put in front of the group."""
-        last, names = column - 1, ""
-        while last + 1 < len(cells):
-            wider = self._names(column, last + 1)
-            room = self.budget.less(self.ruler.costs.of(wider)).target
-            if not self.ruler.fits(cells[column][0], cells[last + 1][1], room):
-                break
-            last, names = last + 1, wider
-        return last, names
+    def _last_cell(self, cells: list[tuple[int, int]], ends: list[int], column: int) -> int:
+        """The last cell of the group that begins with `column`; `column - 1` when that one alone is too long."""
+        start, target = cells[column][0], self.budget.target
+        last = bisect_right(ends, self.ruler.reach(start, target)) - 1
+        known = len(self.names)
+        while last >= column:
+            names = self.name_costs[min(last + 1, known)].minus(self.name_costs[min(column, known)])
+            if self.ruler.cost(start, ends[last]).plus(names).within(target):
+                return last
+            last -= 1
+        return column - 1
 
-    def _names(self, first: int, last: int) -> str:
-        names = [self._name(column) for column in range(first, last + 1)]
-        return ", ".join(filter(None, names)) + ": " if any(names) else ""
-
-    def _name(self, column: int) -> str:
-        name = self.rows.names[column] if column < len(self.rows.names) else ""
-        allowed = Tokens(self.budget.target.standard // NAME_SHARE, self.budget.target.model // NAME_SHARE)
-        return shortened(name, allowed, self.ruler)
+    def _front(self, first: int, last: int) -> str:
+        names = [name for name in self.names[first : last + 1] if name]
+        return ", ".join(names) + ": " if names else ""
 
     def _parts(self, row: int, column: int, cell: tuple[int, int]) -> list[Piece]:
         """Pieces of one cell, by sentences and then words, each behind the column's name."""
-        name = self._name(column)
-        front = f"{name}: " if name else ""
+        front = self._front(column, column)
         room = self.budget.less(self.ruler.costs.of(front)) if front else self.budget
         stretch = Stretch(*cell, sentences=sentence_ends(self.ruler.text, *cell))
         return [Piece(s, e, self.path, front, (row, row)) for s, e in pack(stretch, self.ruler, room)]

@@ -41,8 +41,8 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
 
         pillow_heif.register_heif_opener()
     with opened(path, context.source_format) as image:
-        for number, frame in enumerate(_frames(image, builder, context.settings.limits), 1):
-            _read_frame(frame, number, builder, context)
+        for number, (frame, dpi) in enumerate(_frames(image, builder, context.settings.limits), 1):
+            _read_frame(frame, dpi, number, builder, context)
     builder.metadata.page_count = len(builder.pages)
     return builder.finish()
 
@@ -62,8 +62,8 @@ def opened(path: Path, source_format: str = "") -> Iterator[Image.Image]:
         Image.MAX_IMAGE_PIXELS = limit
 
 
-def _frames(image: Image.Image, builder: Builder, limits: Limits) -> Iterator[Image.Image]:
-    """Frames one at a time, each within the pixel limit."""
+def _frames(image: Image.Image, builder: Builder, limits: Limits) -> Iterator[tuple[Image.Image, float]]:
+    """(frame, dots per inch) one at a time, each within the pixel limit."""
     count = int(getattr(image, "n_frames", 1))
     if count > 1 and image.format in _ANIMATIONS:
         builder.warn("frames_skipped", "only the first picture of an animation or burst is read", count=count - 1)
@@ -72,7 +72,7 @@ def _frames(image: Image.Image, builder: Builder, limits: Limits) -> Iterator[Im
         if count > 1:
             image.seek(number)
         check_pixels(image, limits)
-        yield _decoded(image, builder, number + 1)
+        yield _decoded(image, builder, number + 1), _dpi(image)
 
 
 def check_pixels(image: Image.Image, limits: Limits) -> None:
@@ -97,7 +97,9 @@ def _decoded(image: Image.Image, builder: Builder, number: int) -> Image.Image:
             image.load()
         finally:
             ImageFile.LOAD_TRUNCATED_IMAGES = False
-        builder.warn("image_truncated", f"the picture is damaged and was read as far as it goes: {error}", f"page {number}")
+        builder.warn(
+            "image_truncated", f"the picture is damaged and was read as far as it goes: {error}", f"page {number}"
+        )
     return plain(ImageOps.exif_transpose(image))
 
 
@@ -120,8 +122,17 @@ def plain(image: Image.Image) -> Image.Image:
     return clean
 
 
-def _read_frame(frame: Image.Image, number: int, builder: Builder, context: Context) -> None:
-    points = _points(frame, builder, number)
+def _dpi(image: Image.Image) -> float:
+    """Resolution from the header where it is believable, else 72: one pixel a point."""
+    try:
+        dpi = float(image.info.get("dpi", (_DEFAULT_DPI, 0))[0])
+    except (TypeError, ValueError, ZeroDivisionError, IndexError):
+        return _DEFAULT_DPI
+    return dpi if 50 <= dpi <= 1200 else _DEFAULT_DPI
+
+
+def _read_frame(frame: Image.Image, dpi: float, number: int, builder: Builder, context: Context) -> None:
+    points = (frame.width * 72 / dpi, frame.height * 72 / dpi)
     builder.start_page(number, *points)
     low, high = frame.convert("L").getextrema()
     if high - low <= _BLANK_RANGE:  # pyright: ignore[reportOperatorIssue]
@@ -130,7 +141,3 @@ def _read_frame(frame: Image.Image, number: int, builder: Builder, context: Cont
     picture = context.scratch / f"page-{number:05d}.png"
     frame.save(picture)
     read_into(builder, picture, points, context.settings, context.language)
-
-
-def _points(frame: Image.Image, builder: Builder, number: int) -> tuple[float, float]:
-    return frame.width * 72 / _DEFAULT_DPI, frame.height * 72 / _DEFAULT_DPI

@@ -107,7 +107,9 @@ def _settle_warnings(
 ) -> None:
     """Replace the page's warnings of the first reading by what holds now."""
     place = f"page {page.page_number}"
-    document.warnings = [w for w in document.warnings if w.place != place or w.code not in (LOW_CONFIDENCE, NOTHING_READ)]
+    document.warnings = [
+        w for w in document.warnings if w.place != place or w.code not in (LOW_CONFIDENCE, NOTHING_READ)
+    ]
     confidence = used.confidence if used else (page.ocr_confidence or 0.0)
     if not any(child.content.strip() for child in element.children):
         _warn(document, NOTHING_READ, "no text could be read on a page that shows something", page.page_number)

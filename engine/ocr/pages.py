@@ -64,9 +64,7 @@ def read_into(
     return True
 
 
-def _read(
-    builder: Builder, picture: Path, settings: Settings, language: str | None, place: str
-) -> OcrResult | None:
+def _read(builder: Builder, picture: Path, settings: Settings, language: str | None, place: str) -> OcrResult | None:
     try:
         return tesseract.read(picture, settings, language)
     except tesseract.OcrUnavailableError as error:

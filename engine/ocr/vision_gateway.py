@@ -85,7 +85,7 @@ class GatewayVision:
     def _request(self, payload: dict[str, object]) -> dict[str, Any]:
         problem = "no attempt was made"
         for attempt in range(self.attempts):
-            wait = min(_MAX_WAIT, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311
+            wait = min(_MAX_WAIT, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
             try:
                 response = self._connection().post(self._endpoint(), json=payload)
             except httpx.TransportError as error:

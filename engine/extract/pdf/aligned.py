@@ -214,8 +214,7 @@ def _cut(entry: Entry, edges: list[tuple[float, float]]) -> list[list[Word]]:
     for before, word in zip(entry.words, entry.words[1:], strict=False):
         height = word.y1 - word.y0
         crosses = any(
-            before.x1 <= right[0] + 1 and word.x0 >= left[1] - 1
-            for left, right in zip(edges, edges[1:], strict=False)
+            before.x1 <= right[0] + 1 and word.x0 >= left[1] - 1 for left, right in zip(edges, edges[1:], strict=False)
         )
         if crosses and word.x0 - before.x1 > 0.4 * height:
             parts.append([word])
@@ -234,9 +233,7 @@ def _columns_of(words: list[Word], edges: list[tuple[float, float]]) -> tuple[in
     return hit[0], hit[-1]
 
 
-def _complete(
-    entries: list[tuple[int, int, list[Word]]], columns: int
-) -> list[tuple[int, int, list[Word]]]:
+def _complete(entries: list[tuple[int, int, list[Word]]], columns: int) -> list[tuple[int, int, list[Word]]]:
     """The row's entries with an empty cell for every column that has none."""
     full: list[tuple[int, int, list[Word]]] = []
     at = 0

@@ -131,7 +131,9 @@ def _line(runs: list[Run], rtl: bool) -> Line:
     runs = sorted(runs, key=lambda r: -r.x1 if turned else r.x0)
     text = runs[0].text
     for before, run in zip(runs, runs[1:], strict=False):
-        tight = is_cjk(before.text[-1:]) and is_cjk(run.text[:1]) or run.x0 - before.x1 < 0.05 * run.size < 1e9 and not turned and abs(run.x0 - before.x1) < 0.05 * run.size
+        tight = (is_cjk(before.text[-1:]) and is_cjk(run.text[:1])) or (
+            run.x0 - before.x1 < 0.05 * run.size < 1e9 and not turned and abs(run.x0 - before.x1) < 0.05 * run.size
+        )
         text += run.text if tight else f" {run.text}"
     main = max(runs, key=lambda r: len(r.text))
     total = sum(len(r.text) for r in runs)
@@ -221,7 +223,7 @@ def _indents(block: TextBlock, before: Line, line: Line, left: float, right: flo
         return step < -0.8 * size and line.x0 < block.lines[0].x0 - 0.5 * size
     ended = before.text.endswith(_SENTENCE_END)
     if step > 0.8 * size and (len(block.lines) > 1 or (ended and _is_short(before, right, left))):
-        return ended or len(block.lines) > 1 and step < 4 * size
+        return ended or (len(block.lines) > 1 and step < 4 * size)
     if step < -0.8 * size and len(block.lines) > 1 and block.lines[0].x0 < before.x0 - 0.8 * size:
         return True  # hanging indents: the next entry starts further out
     return ended and _is_short(before, right, left) and line.text[:1].isupper()

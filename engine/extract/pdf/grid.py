@@ -106,9 +106,7 @@ def _places(xs: list[float], ys: list[float], network: Network) -> list[_Place]:
     return places
 
 
-def _height(
-    row: int, col: int, wide: int, rows: int, right: set[tuple[int, int]], below: set[tuple[int, int]]
-) -> int:
+def _height(row: int, col: int, wide: int, rows: int, right: set[tuple[int, int]], below: set[tuple[int, int]]) -> int:
     high = 1
     while row + high < rows:
         if any((row + high, c) in below for c in range(col, col + wide)):

@@ -15,7 +15,9 @@ CAPTION = re.compile(
     re.IGNORECASE,
 )
 _CJK_CAPTION = re.compile(r"^[図圖图表]\s*\d")
-NUMBERED = re.compile(r"^(?:(?:chapter|section|part|appendix|article)\s+[\dIVXA-Z]+\b|\d{1,2}(?:\.\d{1,3}){0,4}\.?\s+\D)", re.I)
+NUMBERED = re.compile(
+    r"^(?:(?:chapter|section|part|appendix|article)\s+[\dIVXA-Z]+\b|\d{1,2}(?:\.\d{1,3}){0,4}\.?\s+\D)", re.I
+)
 _MAX_CHARACTERS = 240
 _MAX_LINES = 4
 
@@ -44,9 +46,7 @@ def title_key(text: str) -> str:
     return re.sub(r"^[\divx]{0,4}(?=\D{3})", "", letters) if re.match(r"^\W*\d", text) else letters
 
 
-def page_headings(
-    layout: PageLayout, profile: DocumentProfile, outline: Sequence[OutlineEntry]
-) -> PageHeadings:
+def page_headings(layout: PageLayout, profile: DocumentProfile, outline: Sequence[OutlineEntry]) -> PageHeadings:
     """The headings of one page. `outline`: the bookmarks that point to it."""
     found = PageHeadings()
     wanted = list(outline)

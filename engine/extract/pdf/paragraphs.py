@@ -21,7 +21,7 @@ def word_lines(words: Sequence[Word]) -> list[list[Word]]:
     order = {id(w): n for n, w in enumerate(words)}
     lines: list[list[Word]] = []
     middle = float("-inf")
-    for word in sorted(words, key=lambda w: (w.y0 + w.y1)):
+    for word in sorted(words, key=lambda w: w.y0 + w.y1):
         here = (word.y0 + word.y1) / 2
         if lines and here - middle <= _LINE_STEP * max(word.y1 - word.y0, 1):
             lines[-1].append(word)

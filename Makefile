@@ -20,9 +20,9 @@ system: ## install the programs Corpus calls (apt when root, else say what is mi
 
 $(STAMP): requirements.txt requirements-dev.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip==26.1 setuptools==82.0.1
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip==26.3
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(STAMP)
 
@@ -49,6 +49,9 @@ bench: setup ## throughput against a bare process pool (minutes)
 	$(BIN)/python -m benchmarks.backfill
 	$(BIN)/python -m benchmarks.embedding
 
+lock: $(STAMP) ## pins and hashes anew from the direct dependencies
+	bash scripts/lock.sh
+
 docker: ## build the container image
 	docker build -t corpus:latest .
 
@@ -58,4 +61,4 @@ dev: setup ## check this machine and print the effective settings
 clean: ## remove the demo's state and caches
 	rm -rf $(DEMO_HOME) .pytest_cache .ruff_cache
 
-.PHONY: help setup system demo test slow lint format bench docker dev clean
+.PHONY: lock help setup system demo test slow lint format bench docker dev clean

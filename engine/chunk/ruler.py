@@ -24,7 +24,9 @@ TARGET_SHARE = 0.8  # of the model's window, where that is smaller than the cap
 _CACHE_LIMIT = 200_000
 _ASCII_ATOM = re.compile(rf"\s*\S{{1,{LONGEST_ATOM}}}")
 _CJK = r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_CLOSING = r"[\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\u2026\u300d\u300f\u3011\u3015\uff09\uff3d\u201d\u2019]"
+_CLOSING = (
+    r"[\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\u2026\u300d\u300f\u3011\u3015\uff09\uff3d\u201d\u2019]"
+)
 _ANY_ATOM = regex.compile(rf"\s*(?:(?:{_CJK}\p{{M}}*){{1,4}}{_CLOSING}*|(?:(?!{_CJK})\S)+{_CLOSING}*)")
 
 
@@ -115,9 +117,7 @@ class Ruler:
         first, last = self._covered(start, end)
         if last <= first:
             return Tokens(0, 0)
-        return Tokens(
-            int(self._standard[last] - self._standard[first]), int(self._model[last] - self._model[first])
-        )
+        return Tokens(int(self._standard[last] - self._standard[first]), int(self._model[last] - self._model[first]))
 
     def fits(self, start: int, end: int, allowance: Tokens) -> bool:
         return self.cost(start, end).within(allowance)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.chunk.pack import Stretch, pack
+from engine.chunk.pack import Stretch
 from engine.chunk.ruler import Budget, Ruler
 from engine.chunk.sentences import sentence_ends
-from engine.chunk.table_rows import table_pieces
 from engine.records import Span
 
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
@@ -65,10 +64,10 @@ def _caption_of(last: Unit, span: Span) -> bool:
 
 
 # ---------------------------------------------------------------- where a unit may be cut
-def prose_stretch(spans: list[Span], text: str, start: int | None = None, glue_lists: bool = True) -> Stretch:
+def prose_stretch(spans: list[Span], text: str, glue_lists: bool) -> Stretch:
     """Cutting places of consecutive blocks. A list is one block with the paragraph before it (`glue_lists`);
     a picture is one with the caption behind it; tables and code offer no place inside."""
-    stretch = Stretch(spans[0].start if start is None else start, spans[-1].end)
+    stretch = Stretch(spans[0].start, spans[-1].end)
     for at, span in enumerate(spans):
         following = spans[at + 1] if at + 1 < len(spans) else None
         glued = following is not None and _belongs(span, following, glue_lists)
@@ -106,13 +105,8 @@ def _begins_statement(text: str, blank: int) -> bool:
     return at < len(text) and text[at - 1] == "\n" and text[at] not in ")]}"
 
 
-# ---------------------------------------------------------------- packing a unit
-def unit_ranges(unit: Unit, ruler: Ruler, budget: Budget, glue_lists: bool, start: int | None = None) -> list[tuple[int, int]]:
-    """Ranges of a prose or code unit; `start` reaches back to headings without a body of their own."""
+def stretch_of(unit: Unit, text: str, glue_lists: bool) -> Stretch:
+    """The cutting places of a prose or code unit."""
     if unit.kind == "code":
-        stretch = code_stretch(unit.spans[0], ruler.text)
-    else:
-        stretch = prose_stretch(unit.spans, ruler.text, glue_lists=glue_lists)
-    if start is not None:
-        stretch.start = start
-    return pack(stretch, ruler, budget)
+        return code_stretch(unit.spans[0], text)
+    return prose_stretch(unit.spans, text, glue_lists)

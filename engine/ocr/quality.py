@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 
@@ -45,7 +46,7 @@ def junk_share(text: str) -> float:
 def _odd_case(token: str) -> bool:
     """Capitals after small letters, other than at a hyphen or as in "McDonald"."""
     letters = re.sub(r"[^\w]", "", token)
-    changes = sum(a.islower() and b.isupper() for a, b in zip(letters, letters[1:], strict=False))
+    changes = sum(a.islower() and b.isupper() for a, b in itertools.pairwise(letters))
     return changes > 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 from collections.abc import Sequence
@@ -213,9 +214,7 @@ def _cut(entry: Entry, edges: list[tuple[float, float]]) -> list[list[Word]]:
     parts: list[list[Word]] = [[entry.words[0]]]
     for before, word in zip(entry.words, entry.words[1:], strict=False):
         height = word.y1 - word.y0
-        crosses = any(
-            before.x1 <= right[0] + 1 and word.x0 >= left[1] - 1 for left, right in zip(edges, edges[1:], strict=False)
-        )
+        crosses = any(before.x1 <= right[0] + 1 and word.x0 >= left[1] - 1 for left, right in itertools.pairwise(edges))
         if crosses and word.x0 - before.x1 > 0.4 * height:
             parts.append([word])
         else:
@@ -249,7 +248,7 @@ def _merge_wrapped(
 ) -> list[list[tuple[int, int, list[Word]]]]:
     """Join printed lines that are one row: wrapped entries stand closer than rows do, or share a drawn band."""
     merged: list[list[tuple[int, int, list[Word]]]] = []
-    gaps = [b.y0 - a.y1 for a, b in zip(rows, rows[1:], strict=False)]
+    gaps = [b.y0 - a.y1 for a, b in itertools.pairwise(rows)]
     unit = statistics.median(r.y1 - r.y0 for r in rows)
     wide = statistics.median(gaps) if gaps else 0.0
     banded = len([s for s in separators if rows[0].y0 < s < rows[-1].y1]) >= 0.6 * (len(rows) - 1)
@@ -310,5 +309,5 @@ def _row_by_row(rows: list[Row]) -> float:
     hits = 0
     for row in rows:
         sequences = [e.sequence for e in row.entries]
-        hits += all(0 <= b - a <= 2 for a, b in zip(sequences, sequences[1:], strict=False))
+        hits += all(0 <= b - a <= 2 for a, b in itertools.pairwise(sequences))
     return hits / len(rows)

@@ -87,9 +87,10 @@ def _table_captions(blocks: list[Block]) -> dict[int, int]:
     found: dict[int, int] = {}
     for index, block in enumerate(blocks):
         above = blocks[index - 1] if index else None
-        if isinstance(block, FoundTable) and isinstance(above, TextBlock) and is_caption(above.text):
-            if above.text[:1].casefold() in "tt表" and len(above.text) < 400:
-                found[index] = index - 1
+        if not isinstance(block, FoundTable) or not isinstance(above, TextBlock) or len(above.text) > 400:
+            continue
+        if is_caption(above.text) and above.text[:1].casefold() in "t表":
+            found[index] = index - 1
     return found
 
 

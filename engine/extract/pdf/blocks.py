@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 from collections.abc import Sequence
@@ -130,10 +131,9 @@ def _line(runs: list[Run], rtl: bool) -> Line:
     turned = rtl or 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
     runs = sorted(runs, key=lambda r: -r.x1 if turned else r.x0)
     text = runs[0].text
-    for before, run in zip(runs, runs[1:], strict=False):
-        tight = (is_cjk(before.text[-1:]) and is_cjk(run.text[:1])) or (
-            run.x0 - before.x1 < 0.05 * run.size < 1e9 and not turned and abs(run.x0 - before.x1) < 0.05 * run.size
-        )
+    for before, run in itertools.pairwise(runs):
+        tight = not turned and abs(run.x0 - before.x1) < 0.05 * run.size
+        tight = tight or (is_cjk(before.text[-1:]) and is_cjk(run.text[:1]))
         text += run.text if tight else f" {run.text}"
     main = max(runs, key=lambda r: len(r.text))
     total = sum(len(r.text) for r in runs)
@@ -165,7 +165,7 @@ def split_paragraphs(lines: list[Line]) -> list[TextBlock]:
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     usual = _usual_gap(lines)
     blocks = [_start_block(lines[0], lines[0].size * 2)]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         gap = line.y0 - before.y1
         if _starts_block(blocks[-1], before, line, gap, usual, left, right):
             blocks.append(_start_block(line, gap))
@@ -176,7 +176,7 @@ def split_paragraphs(lines: list[Line]) -> list[TextBlock]:
 
 def _usual_gap(lines: list[Line]) -> float:
     """The white between lines of one paragraph: the lower quartile of all gaps."""
-    gaps = sorted(b.y0 - a.y1 for a, b in zip(lines, lines[1:], strict=False))
+    gaps = sorted(b.y0 - a.y1 for a, b in itertools.pairwise(lines))
     return gaps[len(gaps) // 3] if gaps else 0.0
 
 
@@ -250,7 +250,7 @@ def _code_text(lines: list[Line]) -> str:
     left = min(line.x0 for line in lines)
     widths = [(r.x1 - r.x0) / len(r.text) for line in lines for r in line.runs if len(r.text) > 2]
     pitch = statistics.median(widths) if widths else 6.0
-    steps = sorted(b.y0 - a.y0 for a, b in zip(lines, lines[1:], strict=False))
+    steps = sorted(b.y0 - a.y0 for a, b in itertools.pairwise(lines))
     leading = max(steps[len(steps) // 2] if steps else 12.0, 1.0)
     text: list[str] = []
     for n, line in enumerate(lines):

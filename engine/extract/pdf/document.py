@@ -13,7 +13,7 @@ from engine.extract import Context
 from engine.extract.pdf.assemble import add_page
 from engine.extract.pdf.blocks import layout_page
 from engine.extract.pdf.extras import read_metadata, read_outline, take_attachments
-from engine.extract.pdf.furniture import REACH, margin_keys, take_furniture, take_line_numbers
+from engine.extract.pdf.furniture import REACH, MarginKeys, margin_keys, take_furniture, take_line_numbers
 from engine.extract.pdf.headings import OutlineEntry, page_headings
 from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, open_document, release_memory
@@ -22,8 +22,6 @@ from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_p
 from engine.extract.pdf.read import empty_page, read_page
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
 from engine.records import ExtractedDocument
-
-MarginKeys = set[tuple[str, str, int]]
 
 
 def page_count(path: Path, context: Context) -> int:

@@ -46,17 +46,21 @@ class ScanPolicy:
     def _find_oversized(self) -> set[int]:
         if self._oversized is None:
             limit = self.settings.limits.image_pixels
-            self._oversized = set()
-            for xref in range(1, min(self.document.xref_length(), _MAX_OBJECTS)):
-                if self.document.xref_get_key(xref, "Subtype")[1] == "/Image":
-                    if _number(self.document, xref, "Width") * _number(self.document, xref, "Height") > limit:
-                        self._oversized.add(xref)
+            objects = range(1, min(self.document.xref_length(), _MAX_OBJECTS))
+            self._oversized = {xref for xref in objects if _pixels(self.document, xref) > limit}
         return self._oversized
 
     def _listed_elsewhere(self, oversized: set[int]) -> bool:
         pages = range(min(self.document.page_count, 3000))
         listed = {item[0] for number in pages for item in self.document.get_page_images(number)}
         return oversized <= listed
+
+
+def _pixels(document: Document, xref: int) -> int:
+    """Pixels of an image object; 0 for other objects."""
+    if document.xref_get_key(xref, "Subtype")[1] != "/Image":
+        return 0
+    return _number(document, xref, "Width") * _number(document, xref, "Height")
 
 
 def _number(document: Document, xref: int, key: str) -> int:

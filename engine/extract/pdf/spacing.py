@@ -6,6 +6,7 @@ its plain text gives reason (`needs_glyphs`).
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 from collections.abc import Sequence
@@ -93,8 +94,8 @@ def respace(glyphs: Sequence[Glyph], size: float) -> str:
     inked = [g for g in glyphs if not g.text.isspace()]
     if len(inked) < 4:
         return "".join(g.text for g in glyphs)
-    steps = [b.origin - a.origin for a, b in zip(inked, inked[1:], strict=False)]
-    whites = [b.x0 - a.x1 for a, b in zip(inked, inked[1:], strict=False)]
+    steps = [b.origin - a.origin for a, b in itertools.pairwise(inked)]
+    whites = [b.x0 - a.x1 for a, b in itertools.pairwise(inked)]
     pitch = statistics.median(steps)
     regular = sum(abs(step - pitch) <= _PITCH_SPREAD * abs(pitch) for step in steps)
     if pitch > 0 and regular >= 0.7 * len(steps):

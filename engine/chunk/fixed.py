@@ -1,0 +1,17 @@
+"""Windows of a fixed number of tokens, cut at word boundaries, with overlap. Structure is not looked at."""
+
+from __future__ import annotations
+
+from engine.chunk import Piece
+from engine.chunk.ruler import Ruler
+from engine.chunk.windows import windows
+from engine.records import ChunkConfig, ExtractedDocument
+
+
+def chunk(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler) -> list[Piece]:
+    """Pieces in source order, overlapping by `config.overlap_tokens`."""
+
+    def cut(start: int, reach: int) -> int:
+        return ruler.last_word_end(start, reach) or reach
+
+    return windows(document, config, ruler, cut, lambda start, repeat, stop: repeat if repeat > start else stop)

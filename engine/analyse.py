@@ -28,7 +28,8 @@ AVERAGE_LENGTH = {"content": 120.0, "path": 12.0, "term": 120.0}  # words; fixed
 # Weights of query tokens, measured on half of Cranfield (nDCG@10) beside 1 for a word's stem.
 BESIDE_STEM = 0.25  # its surface, and its stems in other languages when the query's is unknown
 CHARACTER_BESIDE_PAIR = 0.2
-PIECE = 0.3
+PIECE = 0.3  # three characters of an identifier
+WHOLE = 2.0  # an identifier as it stands
 FUNCTION_WORD = 0.1  # they stay findable, but say nothing; documents keep them whole
 # Languages whose stems a Latin word of a query without a known language may have; the first is the likeliest.
 GUESSED = ("en", "de", "fr", "es", "it", "pt", "nl")
@@ -66,9 +67,13 @@ def query_row(text: str, language: str | None, channel: str) -> Row:
 def _document_row(text: str, language: str, channel: str) -> Row:
     counts: Counter[int] = Counter()
     length = 0
-    number = _DOCUMENTS[channel]
+    names, numbered = _DOCUMENTS[channel]
     for token in words.tokens(text):
-        numbers, units = number(token, language)
+        # Long runs hardly repeat, and would fill the cache with whole documents.
+        if len(token.text) > words.LONGEST:
+            numbers, units = _numbered(names(token, language), token)
+        else:
+            numbers, units = numbered(token, language)
         counts.update(numbers)
         length += units
     indices = np.fromiter(counts.keys(), dtype=np.uint32, count=len(counts))
@@ -147,7 +152,7 @@ def _stems(piece: str, language: str | None) -> tuple[str, list[str]]:
 
 
 # ---------------------------------------------------------------- term
-def _term_names(token: words.Token) -> Iterator[str]:
+def _term_names(token: words.Token, language: str | None = None) -> Iterator[str]:
     """Whole names, and `~` pieces, which never meet a whole one."""
     if token.kind in ("cjk", "cluster"):
         units = list(token.text) if token.kind == "cjk" else words.graphemes(words.fold(token.text))
@@ -167,11 +172,15 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _term_query(token: words.Token, language: str | None) -> Weighted:
-    names = list(_term_names(token))
-    if token.kind in ("word", "compound") and not words.is_identifier(token.text):
-        names.extend(_pieces(token.text))
-    single = token.kind in ("cjk", "cluster")
-    yield from ((n, PIECE if n.startswith("~") and not single else 1.0) for n in names)
+    if token.kind in ("cjk", "cluster"):
+        yield from ((name, 1.0) for name in _term_names(token))
+        return
+    whole = words.is_identifier(token.text)
+    for name in _term_names(token):
+        yield name, PIECE if name.startswith("~") else 1.0
+    yield words.fold(token.text), WHOLE if whole else 1.0
+    if not whole:
+        yield from ((name, PIECE) for name in _pieces(token.text))
 
 
 # ---------------------------------------------------------------- per channel
@@ -191,10 +200,12 @@ def _numbered(names: Iterable[str], token: words.Token) -> tuple[tuple[int, ...]
     return tuple(map(_number, names)), units
 
 
-_DOCUMENTS: dict[str, Callable[[words.Token, str], tuple[tuple[int, ...], int]]] = {
-    "content": _content_numbers,
-    "path": _content_numbers,
-    "term": _term_numbers,
+Names = Callable[[words.Token, str], Iterator[str]]
+Numbered = Callable[[words.Token, str], tuple[tuple[int, ...], int]]
+_DOCUMENTS: dict[str, tuple[Names, Numbered]] = {
+    "content": (_content_names, _content_numbers),
+    "path": (_content_names, _content_numbers),
+    "term": (_term_names, _term_numbers),
 }
 _QUERIES: dict[str, Callable[[words.Token, str | None], Weighted]] = {
     "content": _content_query,

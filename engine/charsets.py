@@ -13,6 +13,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from engine.language import rank
+
 SAMPLE_BYTES = 16_384
 # In order of preference when two read the bytes alike.
 CANDIDATES = (
@@ -89,7 +91,7 @@ def _line_score(line: str) -> tuple[float, float]:
     """Points of one line and the number of characters they are for."""
     alphabet = _alphabet(line)
     points = letters = 0.0
-    for match in re.finditer(r"\S+", line):
+    for match in re.finditer(r"\S{1,80}", line):
         word = match[0]
         if word.isascii():
             continue
@@ -114,9 +116,7 @@ def _alphabet(line: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _ascii_language(text: str) -> str:
-    import py3langid
-
-    return str(py3langid.classify(text)[0])
+    return rank(text)[0][0]
 
 
 @lru_cache(maxsize=8192)

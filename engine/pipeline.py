@@ -7,6 +7,9 @@ its worker is alone.
 
 from __future__ import annotations
 
+import logging
+import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import ray
 import ray.data
+from ray.util.annotations import RayDeprecationWarning
 
 from engine.errors import Code
 from engine.layout import Layout
@@ -31,6 +35,9 @@ def start_ray(settings: Settings) -> None:
     if ray.is_initialized():
         return
     address = settings.pipeline.ray_address
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # the raylet's chatter, not ours
     options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
     ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
 
@@ -100,10 +107,8 @@ def run(items: Sequence[SourceItem], job: Job, layout: Layout) -> Iterator[list[
     inside others come on top. The order is that of completion."""
     waiting = {item.key: item for item in items}
     size = job.settings.pipeline.block_documents
-    blocks = max(1, min(-(-len(items) // size), 2000))
-    if len(items) >= layout.workers * 4:
-        blocks = max(blocks, layout.workers * 4)
-    per_block = -(-len(items) // blocks)
+    # coarse blocks are cheap, but every worker should see several, so that none idles at the end
+    per_block = max(1, min(size, len(items) // (layout.workers * 4)))
     for attempt in range(job.settings.pipeline.loss_retries):
         for outcomes in _pass(list(waiting.values()), per_block, job, layout):
             yield [o for o in outcomes if o.parent_id or waiting.pop(o.key, None)]
@@ -119,16 +124,18 @@ def _pass(items: list[SourceItem], per_block: int, job: Job, layout: Layout) -> 
     context.execution_no_progress_timeout_s = NO_PROGRESS_SECONDS
     context.enable_progress_bars = False
     tables = [items_table(items[start : start + per_block]) for start in range(0, len(items), per_block)]
-    data = _stages(ray.data.from_arrow(tables), job, layout)
+    data = _stages(ray.data.from_arrow(tables), job, layout, len(tables))
     for table in data.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         yield outcomes_of(table)
 
 
-def _stages(data: Any, job: Job, layout: Layout) -> Any:
+def _stages(data: Any, job: Job, layout: Layout, blocks: int) -> Any:
     # An actor that dies is replaced, but the block it had is not run again by Ray.
     finite = {"max_restarts": -1, "max_task_retries": 0}
+    # Ray 2.60 offers no other way to say so, and warns that there will be one; the version is pinned.
+    warnings.filterwarnings("ignore", category=RayDeprecationWarning, message=".*ray_remote_args.*")
     common: dict[str, Any] = {"batch_size": None, "batch_format": "pyarrow", "fn_constructor_kwargs": {"job": job}}
-    workers = ray.data.ActorPoolStrategy(size=layout.workers, max_tasks_in_flight_per_actor=2)
+    workers = ray.data.ActorPoolStrategy(size=min(layout.workers, blocks), max_tasks_in_flight_per_actor=2)
     if layout.kind == "fused":
         return data.map_batches(FusedStage, compute=workers, num_cpus=layout.worker_cpus, **common, **finite)
     embedders = ray.data.ActorPoolStrategy(size=layout.embedders, max_tasks_in_flight_per_actor=2)

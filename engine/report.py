@@ -49,7 +49,7 @@ class Totals:
     missing: int = 0
     deleted: int = 0
     finished: float | None = None
-    work_started: float | None = None  # when the first document could be handed out: start-up lies before
+    listed: float | None = None  # when listing and comparing were done
     slowest: list[tuple[float, str]] = field(default_factory=lambda: list[tuple[float, str]]())
     failures: list[dict[str, str]] = field(default_factory=lambda: list[dict[str, str]]())
 
@@ -89,9 +89,9 @@ class Totals:
         return self.failed.total() + self.inside_failed.total()
 
     def as_dict(self) -> dict[str, object]:
-        """JSON values, rates included (per wall second since work started)."""
+        """JSON values, rates included (per wall second since the listing was done)."""
         wall = (self.finished or time.time()) - self.started
-        working = max((self.finished or time.time()) - (self.work_started or self.started), 1e-9)
+        working = max((self.finished or time.time()) - (self.listed or self.started), 1e-9)
         return {
             "inputs": self.inputs,
             "published": self.published,
@@ -116,7 +116,7 @@ class Totals:
             "cost": round(self.cost, 6),
             "stage_seconds": {name: round(value, 3) for name, value in sorted(self.seconds.items())},
             "wall_seconds": round(wall, 3),
-            "startup_seconds": round((self.work_started or self.started) - self.started, 3),
+            "listing_seconds": round((self.listed or self.started) - self.started, 3),
             "documents_per_second": round((self.published + self.inside_published) / working, 3),
             "pages_per_second": round(self.pages / working, 3),
             "chunks_per_second": round(self.chunks / working, 3),

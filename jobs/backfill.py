@@ -7,6 +7,7 @@ result.to_pandas()
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -77,16 +78,24 @@ class BackfillResult:
 
 @dataclass(slots=True)
 class Session:
-    """Everything a run is made with, opened once."""
+    """What a run is made with. Nothing here costs start-up time: vectors, models and Ray come when there is work."""
 
     settings: Settings
     options: Options
     registry: Registry
-    store: Store
-    embedder: Embedder | None
     project: Project
     source_name: str
+    info: ModelInfo
     fingerprint: str
+
+
+@dataclass(slots=True)
+class Tools:
+    """What the work itself needs. `embedder` is None on a cluster, where each worker has its own."""
+
+    layout: Layout
+    store: Store
+    embedder: Embedder | None
 
 
 def backfill(
@@ -102,43 +111,52 @@ def backfill(
     Raises ConfigError or SourceError before any work when something does not fit; a document's failure is
     never raised, it is an outcome.
     """
-    settings = settings or load(overrides)
     chosen = Options(source, project, **options)
-    if not chosen.local:
-        from engine.pipeline import start_ray
-
-        start_ray(settings)
-    with open_session(settings, chosen) as session:
-        return _run(session, progress or _silent)
+    return _run(open_session(settings or load(overrides), chosen), progress or _silent)
 
 
 def _silent(totals: Totals) -> None:
     """No progress wanted."""
 
 
-@contextmanager
-def open_session(settings: Settings, options: Options) -> Generator[Session]:
-    """Registry, store and embedder, checked against one another; the project made when it is new."""
-    from engine.embed.make import make_embedder, model_info
+def open_session(settings: Settings, options: Options) -> Session:
+    """Registry and model identity, checked against one another; the project made when it is new."""
+    from engine.embed.make import model_info
     from engine.fingerprint import pipeline_fingerprint
-    from engine.store.open import open_store
 
     registry = open_registry(settings)
     project = registry.project(options.project, create=True)
     settings = with_profile(settings, project, registry)
     source = open_source(options.source, settings, options.manifest)
     info = model_info(settings)
-    store = open_store(settings, ray=not options.local)
+    registry.register_model(info.vector_name, _model_facts(info))
+    name = options.source_name or source.root
+    registry.source(project.id, name, source.root)
+    fingerprint = pipeline_fingerprint(settings, info.fingerprint)
+    return Session(settings, options, registry, project, name, info, fingerprint)
+
+
+@contextmanager
+def open_tools(session: Session) -> Generator[Tools]:
+    """The store, and Ray with its layout or (with --local) the embedder of this process."""
+    from engine.embed.make import make_embedder
+    from engine.store.open import open_store
+
+    settings, local = session.settings, session.options.local
+    layout = LOCAL if local else _ray_layout(settings)
+    store = open_store(settings, ray=not local)
     try:
-        registry.register_model(info.vector_name, _model_facts(info))
-        store.ensure({info.vector_name: info.dimensions})
-        name = options.source_name or source.root
-        registry.source(project.id, name, source.root)
-        fingerprint = pipeline_fingerprint(settings, info.fingerprint)
-        embedder = make_embedder(settings) if options.local else None  # on a cluster the workers have theirs
-        yield Session(settings, options, registry, store, embedder, project, name, fingerprint)
+        store.ensure({session.info.vector_name: session.info.dimensions})
+        yield Tools(layout, store, make_embedder(settings) if local else None)
     finally:
         store.close()
+
+
+def _ray_layout(settings: Settings) -> Layout:
+    from engine.pipeline import cluster_size, start_ray
+
+    start_ray(settings)
+    return plan_layout(settings, *cluster_size())
 
 
 def _model_facts(info: ModelInfo) -> dict[str, object]:
@@ -160,19 +178,21 @@ def with_profile(settings: Settings, project: Project, registry: Registry) -> Se
 def _run(session: Session, progress: Progress) -> BackfillResult:
     settings, options = session.settings, session.options
     sweep_scratch(settings)
-    layout = _layout(settings, options)
     source = open_source(options.source, settings, options.manifest)
     run_id = session.registry.start_run(session.project.id, session.source_name, source.root, _shown(options))
     folder = settings.home / "runs" / run_id
-    totals = Totals()
+    totals, files = Totals(), OutcomeFiles(folder)
     result = BackfillResult(run_id, session.project.slug, session.source_name, "running", "", totals, folder)
-    result.layout = layout.describe() if layout is not LOCAL else "in this process"
-    files = OutcomeFiles(folder)
     try:
         work = collect(session, source, folder, run_id, totals, files)
+        totals.listed = time.time()
         check_ready(settings, totals, work)
-        result.status = _work(session, work, layout, result, files, progress)
-        _remove_missing(session, work, totals)
+        result.status = "completed"
+        if work.count or (options.delete_missing and totals.missing):
+            with open_tools(session) as tools:
+                result.layout = tools.layout.describe() if tools.embedder is None else "in this process"
+                result.status = _work(session, tools, work, result, files, progress)
+                _remove_missing(session, tools.store, work, totals)
     except KeyboardInterrupt:
         result.status = "interrupted"
     except BaseException:
@@ -184,22 +204,14 @@ def _run(session: Session, progress: Progress) -> BackfillResult:
     return result
 
 
-def _layout(settings: Settings, options: Options) -> Layout:
-    if options.local:
-        return LOCAL
-    from engine.pipeline import cluster_size
-
-    return plan_layout(settings, *cluster_size())
-
-
 def _work(
-    session: Session, work: WorkList, layout: Layout, result: BackfillResult, files: OutcomeFiles, progress: Progress
+    session: Session, tools: Tools, work: WorkList, result: BackfillResult, files: OutcomeFiles, progress: Progress
 ) -> str:
     """Work through the shards; "completed", or "capped" when a bound was reached first."""
     options, totals = session.options, result.totals
     run = Run(result.run_id, session.fingerprint, options.language)
     for items in work.shards():
-        for outcomes in _outcomes(session, items, run, layout, totals):
+        for outcomes in _outcomes(session, tools, items, run):
             totals.add(outcomes)
             files.add(outcomes)
             session.registry.heartbeat(result.run_id)
@@ -209,28 +221,23 @@ def _work(
     return "capped" if work.capped else "completed"
 
 
-def _outcomes(
-    session: Session, items: list[SourceItem], run: Run, layout: Layout, totals: Totals
-) -> Iterator[list[Outcome]]:
-    import time
-
-    totals.work_started = totals.work_started or time.time()
-    if session.embedder is not None:
-        from engine.worker import Worker
-
-        worker = Worker(session.settings, run, session.registry, session.store, session.embedder)
-        try:
-            yield from worker.work(items)
-        finally:
-            worker.close()
-    else:
+def _outcomes(session: Session, tools: Tools, items: list[SourceItem], run: Run) -> Iterator[list[Outcome]]:
+    if tools.embedder is None:
         from engine.pipeline import Job
         from engine.pipeline import run as run_on_ray
 
-        yield from run_on_ray(items, Job(session.settings, run), layout)
+        yield from run_on_ray(items, Job(session.settings, run), tools.layout)
+        return
+    from engine.worker import Worker
+
+    worker = Worker(session.settings, run, session.registry, tools.store, tools.embedder)
+    try:
+        yield from worker.work(items)
+    finally:
+        worker.close()
 
 
-def _remove_missing(session: Session, work: WorkList, totals: Totals) -> None:
+def _remove_missing(session: Session, store: Store, work: WorkList, totals: Totals) -> None:
     """Delete the documents that left the source, when asked; refuse when that is most of them."""
     if not session.options.delete_missing or not totals.missing:
         return
@@ -244,7 +251,7 @@ def _remove_missing(session: Session, work: WorkList, totals: Totals) -> None:
         )
     for document_id in work.missing():
         gone = session.registry.delete(document_id, session.project.id)
-        session.store.delete(Filter([Condition("document_id", "any", list(gone))]))
+        store.delete(Filter([Condition("document_id", "any", list(gone))]))
         totals.deleted += 1
 
 

@@ -26,7 +26,8 @@ def estimate(source: str, project: str, settings: Settings, **options: Any) -> d
     """Exact counts and bytes; pages, chunks, tokens, seconds and cost scaled up by bytes from the sample."""
     chosen = Options(source, project, **options)
     layout, workers = _layout(settings, chosen)
-    with open_session(settings, chosen) as session, tempfile.TemporaryDirectory() as folder:
+    session = open_session(settings, chosen)
+    with tempfile.TemporaryDirectory() as folder:
         totals = Totals()
         listing = open_source(source, settings, chosen.manifest)
         work = collect(session, listing, Path(folder), "plan", totals, OutcomeFiles(Path(folder)))

@@ -33,9 +33,8 @@ def opened(settings: Settings) -> Generator[tuple[Registry, Store]]:
 # ---------------------------------------------------------------- search
 def run_search(settings: Settings, project: str, query: str, top_k: int, mode: str, explain: bool) -> Found:
     """Search one project with the configured model."""
-    from engine.search.classic import SearchRequest, search
-
     from engine.embed.make import make_embedder
+    from engine.search.classic import SearchRequest, search
 
     with opened(settings) as (registry, store):
         request = SearchRequest(

@@ -13,7 +13,7 @@ LINE_SECONDS = 5.0
 
 def summary(totals: Totals) -> str:
     """One line: documents, pages, chunks, rate, time left, failures by kind."""
-    seconds = time.time() - (totals.work_started or totals.started)
+    seconds = time.time() - (totals.listed or totals.started)
     worked = totals.done - totals.skipped["unchanged"]
     rate = worked / seconds if seconds > 0 else 0.0
     left = totals.inputs - totals.done

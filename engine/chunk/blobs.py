@@ -11,7 +11,7 @@ import re
 from collections import Counter
 
 from engine.document import derive, walk
-from engine.records import ExtractedDocument, Loss
+from engine.records import ExtractedDocument, ExtractedTable, Loss
 
 SHORTEST = 512  # characters; keys, hashes and signatures are shorter
 _SAMPLE = 4096
@@ -30,15 +30,22 @@ def drop_blobs(document: ExtractedDocument) -> int:
         place = f"page {element.page_number}" if element.page_number else ""
         element.content = _without(element.content, place, places)
         if element.table is not None:
-            for cell in element.table.cells:
-                cell.text = _without(cell.text, place, places)
-            element.table.headers = [_without(h, place, places) for h in element.table.headers]
-            element.table.rows = [[_without(c, place, places) for c in row] for row in element.table.rows]
+            _clean_table(element.table, place, places)
     if places:
         derive(document)
         message = "encoded binary data inside the text was replaced by a note"
         document.warnings += [Loss("base64_dropped", message, place, count) for place, count in places.items()]
     return sum(places.values())
+
+
+def _clean_table(table: ExtractedTable, place: str, places: Counter[str]) -> None:
+    for cell in table.cells:
+        cell.text = _without(cell.text, place, places)
+    flat: Counter[str] = Counter() if table.cells else places  # the flat view shows the cells once more
+    table.headers = [_without(name, place, flat) for name in table.headers]
+    table.rows = [[_without(text, place, flat) for text in row] for row in table.rows]
+    if table.caption:
+        table.caption = _without(table.caption, place, places)
 
 
 def _without(text: str, place: str, places: Counter[str]) -> str:

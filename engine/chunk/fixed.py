@@ -12,6 +12,6 @@ def chunk(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler) -> lis
     """Pieces in source order, overlapping by `config.overlap_tokens`."""
 
     def cut(start: int, reach: int) -> int:
-        return ruler.last_word_end(start, reach) or reach
+        return ruler.word_cut(start, reach)
 
     return windows(document, config, ruler, cut, lambda start, repeat, stop: repeat if repeat > start else stop)

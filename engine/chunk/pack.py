@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from engine.chunk.ruler import Budget, Ruler
+from engine.chunk.ruler import Budget, Ruler, Tokens
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ def pack(stretch: Stretch, ruler: Ruler, budget: Budget) -> list[tuple[int, int]
 
 
 def _best_cut(stretch: Stretch, start: int, ruler: Ruler, budget: Budget) -> int:
-    reach = ruler.reach(start, budget.target)
+    reach = ruler.reach(start, _aim(ruler.cost(start, stretch.end), budget))
     half = start + (reach - start) // 2
     ranks = (stretch.blocks, stretch.items, stretch.sentences)
     for places in ranks:
@@ -56,7 +56,16 @@ def _best_cut(stretch: Stretch, start: int, ruler: Ruler, budget: Budget) -> int
             cut = _first_if_it_fits(places, start, ruler, budget)
         if cut is not None:
             return cut
-    return ruler.last_word_end(start, reach) or reach
+    return ruler.word_cut(start, reach)
+
+
+def _aim(rest: Tokens, budget: Budget) -> Tokens:
+    """What the next piece should hold: the target, or half of the rest when that is all that two pieces need."""
+    target = budget.target
+    if not rest.within(Tokens(2 * target.standard, 2 * target.model)):
+        return target
+    half = Tokens(int(rest.standard * 0.55) + 1, int(rest.model * 0.55) + 1)
+    return Tokens(min(half.standard, target.standard), min(half.model, target.model))
 
 
 def _first_if_it_fits(places: list[int], start: int, ruler: Ruler, budget: Budget) -> int | None:

@@ -8,8 +8,6 @@ little above the true counts, because tokens hardly ever span atoms. `make_chunk
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +20,11 @@ from engine.tokens import TokenCounter, graphemes
 LONGEST_ATOM = 24  # characters; a longer word is several atoms, cut only when it fills a chunk alone
 TARGET_SHARE = 0.8  # of the model's window, where that is smaller than the cap
 _CACHE_LIMIT = 200_000
-_ASCII_ATOM = re.compile(rf"\s*\S{{1,{LONGEST_ATOM}}}")
+_JOINT = ",;:/&?=|)}]>"  # characters inside a long word (a URL, minified code) behind which it is best cut
+# A word; or, of a longer one, what goes up to the last joint within reach; or as much as an atom holds.
+_ASCII_ATOM = re.compile(
+    rf"\s*(?:\S{{1,{LONGEST_ATOM}}}(?!\S)|\S{{0,{LONGEST_ATOM - 1}}}[{re.escape(_JOINT)}]|\S{{1,{LONGEST_ATOM}}})"
+)
 _CJK = r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _CLOSING = (
     r"[\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\u2026\u300d\u300f\u3011\u3015\uff09\uff3d\u201d\u2019]"
@@ -147,11 +149,15 @@ class Ruler:
             first += 1  # inside a long word: begin at the next one
         return max(start, int(self._starts[first])) if first < last else end
 
-    def last_word_end(self, start: int, end: int) -> int | None:
-        """The last place in (start, end] between words (or CJK characters), if there is one."""
-        first, last = self._covered(start, end)
+    def word_cut(self, start: int, reach: int) -> int:
+        """The last place in (start, reach] between words or CJK characters. Where one word fills it all: behind
+        a joint of that word if one lies in the second half, else `reach` itself."""
+        first, last = self._covered(start, reach)
         free = np.flatnonzero(self._free[first:last])
-        return int(self._ends[first + free[-1]]) if len(free) else None
+        if len(free):
+            return int(self._ends[first + free[-1]])
+        joints = [at for at in self._ends[(first + last) // 2 : last].tolist() if self.text[at - 1] in _JOINT]
+        return joints[-1] if joints else reach
 
     def _covered(self, start: int, end: int) -> tuple[int, int]:
         """Indices [first, last) of the atoms whose text lies in [start, end)."""

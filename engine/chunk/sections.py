@@ -50,7 +50,7 @@ class SectionWalk:
         start = section.start if self._carry is None else self._carry
         if section.body_start < section.end and self._fits_whole(section, start):
             body = start if self._shows_heading(section) else section.body_start
-            self._found.append(Piece(body, section.end, section.path))
+            self._found.append(Piece(body, section.end, section.path or None))
             self._carry = None
             return
         if section.spans:
@@ -61,8 +61,10 @@ class SectionWalk:
             self._section(child)
 
     def _shows_heading(self, section: Section) -> bool:
-        """Whether the heading's own line opens the piece, so that it needs no prefix."""
-        return self._carry is not None or section.heading is None or not self._prefixes.of(section.path)
+        """Whether heading lines open the piece, so that it needs no prefix: its own when a subsection follows
+        at once, and those of bodiless sections before it."""
+        own = section.heading is not None and section.spans and self._prefixes.of(section.path)
+        return self._carry is not None or not own
 
     def _fits_whole(self, section: Section, start: int) -> bool:
         if self._shows_heading(section):

@@ -16,13 +16,16 @@ _STOP = re.compile(
 )
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘]+\Z")
 _INITIALS = re.compile(r"(?:\w\.)*\w\Z")
+# English, German, French, Spanish, Italian, Latin: words whose full stop seldom ends a sentence.
 _ABBREVIATIONS = frozenset(
-    # English, German, French, Spanish, Italian, Latin: words whose full stop seldom ends a sentence
-    """mr mrs ms dr prof rev hon st sr jr gen col capt lt sgt gov sen rep pres vs etc approx dept est fig figs eq eqs
-    sec secs ch chap vol vols no nos pp ed eds al cf inc ltd co corp ave blvd jan feb mar apr jun jul aug sep sept
-    oct nov dec bzw ca evtl ggf hrsg inkl usw vgl zb nr abs art str tel mme mlle sra srta dott sig
-    viz ibid op cit resp max min ver""".split()
+    re.findall(
+        r"\w+",
+        """mr mrs ms dr prof rev hon st sr jr gen col capt lt sgt gov sen rep pres vs approx dept fig figs eq eqs
+        secs ch chap vol vols nos pp ed eds al cf inc ltd corp ave blvd jan feb mar apr jun jul aug sep sept
+        oct nov dec bzw evtl ggf hrsg inkl vgl nr tel mme mlle sra srta dott viz ibid resp""",
+    )
 )
+_BEFORE_NUMBERS = frozenset({"no", "art", "abs", "sec", "op", "p", "ca", "str", "etc", "min", "max"})
 
 
 def sentence_ends(text: str, start: int = 0, end: int | None = None) -> list[int]:
@@ -57,4 +60,5 @@ def _ends_sentence(text: str, mark: int, after: int, stop: int) -> bool:
         return text[line : before.start()].strip() != "" or len(word) > 3
     if _INITIALS.match(word):  # "J. R. Smith", "at 5 p.m. today"
         return False
-    return word.lower().replace(".", "") not in _ABBREVIATIONS
+    word = word.lower()
+    return word not in _ABBREVIATIONS and not (word in _BEFORE_NUMBERS and following.isdigit())

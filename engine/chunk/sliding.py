@@ -22,7 +22,7 @@ def chunk(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler) -> lis
 
     def cut(start: int, reach: int) -> int:
         half = start + (reach - start) // 2
-        return last_between(places, half, reach) or ruler.last_word_end(start, reach) or reach
+        return last_between(places, half, reach) or ruler.word_cut(start, reach)
 
     def step(start: int, repeat: int, stop: int) -> int:
         at = bisect_left(places, repeat)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 from engine.chunk import Piece
 from engine.chunk.pack import Stretch, pack
@@ -197,7 +198,7 @@ class _Groups:
 def _cell_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Ranges between the bars of a pipe row."""
     bars = [m.start() for m in _BAR.finditer(text, start, end)]
-    return [(left + 1, right) for left, right in zip(bars, bars[1:], strict=False)]
+    return [(left + 1, right) for left, right in pairwise(bars)]
 
 
 def shortened(text: str, allowed: Tokens, ruler: Ruler) -> str:

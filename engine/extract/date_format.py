@@ -10,8 +10,11 @@ from datetime import datetime, timedelta
 
 Token = tuple[str, str]  # kind, text; kinds: date, literal and those of number_format
 
-_MONTHS = "January February March April May June July August September October November December".split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = [
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+]  # fmt: skip
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _LAST_SERIAL = 2_958_466  # 10000-01-01
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Dialect:
     encoding: str
     errors: str
     delimiter: str
-    quoting: int = csv.QUOTE_MINIMAL
+    quoted: bool = True
 
 
 def extract(path: Path, context: Context) -> ExtractedDocument:
@@ -46,7 +46,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     rows = _rows(path, dialect, Budget(builder.limits))
     if _is_runaway(path, dialect, rows):
         builder.warn("unbalanced_quote", "a quotation mark was never closed; quotes were read as ordinary signs")
-        dialect.quoting = csv.QUOTE_NONE
+        dialect.quoted = False
         rows = _rows(path, dialect, Budget(builder.limits))
     preamble, rows = _split_preamble(rows)
     for line in preamble:
@@ -63,7 +63,7 @@ def _rows(path: Path, dialect: Dialect, budget: Budget) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         with path.open(encoding=dialect.encoding, errors=dialect.errors, newline="") as file:
-            for row in _parsed(file, dialect.delimiter, dialect.quoting):
+            for row in _parsed(file, dialect.delimiter, dialect.quoted):
                 for text in row:
                     budget.spend(text)
                 if any(text.strip() for text in row):
@@ -73,8 +73,9 @@ def _rows(path: Path, dialect: Dialect, budget: Budget) -> list[list[str]]:
     return rows[1:] if rows and len(rows[0]) <= 2 and rows[0][0].lower().startswith("sep=") else rows
 
 
-def _parsed(file: Iterator[str], delimiter: str, quoting: int, strict: bool = False) -> Iterator[list[str]]:
+def _parsed(file: Iterable[str], delimiter: str, quoted: bool, strict: bool = False) -> Iterator[list[str]]:
     # "\x1f" (unit separator) stands for "no delimiter": one column, quotes still honoured.
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     return csv.reader(file, delimiter=delimiter or "\x1f", quoting=quoting, strict=strict)
 
 
@@ -98,7 +99,7 @@ def _regularity(sample: str, delimiter: str) -> float:
     little for more of them. A row cut off at the sample's end does not count."""
     counts: list[int] = []
     try:
-        for row in _parsed(io.StringIO(sample, newline=""), delimiter, csv.QUOTE_MINIMAL):
+        for row in _parsed(io.StringIO(sample, newline=""), delimiter, True):
             if any(text.strip() for text in row):
                 counts.append(len(row))
             if len(counts) > _SAMPLE_ROWS:
@@ -124,7 +125,7 @@ def _is_runaway(path: Path, dialect: Dialect, rows: list[list[str]]) -> bool:
         return False
     try:
         with path.open(encoding=dialect.encoding, errors=dialect.errors, newline="") as file:
-            for _ in _parsed(file, dialect.delimiter, dialect.quoting, strict=True):
+            for _ in _parsed(file, dialect.delimiter, dialect.quoted, strict=True):
                 pass
     except csv.Error as error:
         return "unexpected end of data" in str(error)

@@ -16,17 +16,18 @@ from engine.tools import find_program, run
 PACKAGES = "libreoffice-writer-nogui libreoffice-impress-nogui"
 _RESTART = 81  # LibreOffice asks to be started again after it has set up a new profile
 _FILTERS = {"docx": "docx:MS Word 2007 XML", "pptx": "pptx:Impress MS PowerPoint 2007 XML"}
-# No macros, no active content, no link updates, nothing fetched by a reference inside the document.
-_PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
+_PROFILE_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
-<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop></item>
-<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="DisableMacrosExecution" oor:op="fuse"><value>true</value></prop></item>
-<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="DisableActiveContent" oor:op="fuse"><value>true</value></prop></item>
-<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop></item>
-<item oor:path="/org.openoffice.Office.Writer/Content/Update"><prop oor:name="Link" oor:op="fuse"><value>2</value></prop></item>
-<item oor:path="/org.openoffice.Office.Jobs/Jobs/org.openoffice.Office.Jobs:Job['UpdateCheck']/Arguments"><prop oor:name="AutoCheckEnabled" oor:op="fuse" oor:type="xs:boolean"><value>false</value></prop></item>
-</oor:items>
 """
+_SCRIPTING = "/org.openoffice.Office.Common/Security/Scripting"
+# No macros, no active content, no link updates, nothing fetched by a reference inside the document.
+_PROFILE = (
+    (_SCRIPTING, "MacroSecurityLevel", "3"),
+    (_SCRIPTING, "DisableMacrosExecution", "true"),
+    (_SCRIPTING, "DisableActiveContent", "true"),
+    (_SCRIPTING, "BlockUntrustedRefererLinks", "true"),
+    ("/org.openoffice.Office.Writer/Content/Update", "Link", "2"),
+)
 
 
 def extract(path: Path, context: Context) -> ExtractedDocument:
@@ -68,7 +69,7 @@ def convert(path: Path, source: str, target: str, context: Context) -> Path:
     shutil.rmtree(home, ignore_errors=True)
     profile = home / "profile"
     (profile / "user").mkdir(parents=True)
-    (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE, "utf-8")
+    (profile / "user" / "registrymodifications.xcu").write_text(_registry(), "utf-8")
     given = home / f"document.{source}"
     shutil.copyfile(path, given)
     command = [
@@ -95,6 +96,15 @@ def convert(path: Path, source: str, target: str, context: Context) -> Path:
         raise InputError(message, Code.EXTRACTION_FAILED, Stage.EXTRACT, {"exit": finished.returncode})
     given.unlink()
     return result
+
+
+def _registry() -> str:
+    """LibreOffice's configuration file with the settings of `_PROFILE`."""
+    items = (
+        f'<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>\n'
+        for path, name, value in _PROFILE
+    )
+    return _PROFILE_HEAD + "".join(items) + "</oor:items>\n"
 
 
 def _program() -> str:

@@ -7,6 +7,7 @@ and other literals, text places, and dates (see `date_format`). Colours, fill an
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
@@ -64,7 +65,7 @@ class Section:
 
 def display(value: float, code: str, epoch_1904: bool = False) -> str:
     """The text shown for a number. Dates that show year, month and day come out in ISO form."""
-    sections = _sections(code)
+    sections = _sections(code or "General")
     section, own_sign = _pick(sections, value)
     if section is None:
         return general(value)
@@ -79,11 +80,8 @@ def display(value: float, code: str, epoch_1904: bool = False) -> str:
 
 def display_text(value: str, code: str) -> str:
     """The text shown for a text: formats may put words around it."""
-    sections = _sections(code) if "@" in code else ()
-    last = sections[-1] if sections else None
-    if last is None or (len(sections) not in {1, 4} and not any(k == "text" for k, _ in last.tokens)):
-        return value
-    if not any(kind == "text" for kind, _ in last.tokens):
+    last = _sections(code)[-1] if "@" in code else None
+    if last is None or not _is_text_only(last):
         return value
     return "".join(
         value if kind == "text" else text for kind, text in last.tokens if kind in {"text", "literal"}
@@ -150,16 +148,19 @@ def _section(tokens: list[Token], condition: tuple[str, float] | None) -> Sectio
     for index, (kind, text) in enumerate(tokens):
         if kind == "comma" and integer_places and integer_places[0] < index < last:
             section.grouped = True
-        elif kind == "comma" and "digit" in kinds[:index] and "digit" not in kinds[index:]:
-            section.scale += 1
-        elif kind == "comma" and index > last >= 0 and index < end:
+        elif kind == "comma" and _is_scaling(kinds, index, last, end):
             section.scale += 1
         else:
             section.tokens.append((kind, text))
     return section
 
 
-def _pick(sections: tuple[Section, ...], value: float) -> tuple[Section | None, bool]:
+def _is_scaling(kinds: list[str], index: int, last: int, end: int) -> bool:
+    """Whether a comma stands behind the last digit place, of the number or of its integer part."""
+    return (index > last >= 0 and index < end) or ("digit" in kinds[:index] and "digit" not in kinds[index:])
+
+
+def _pick(sections: Sequence[Section], value: float) -> tuple[Section | None, bool]:
     """The section that applies, and whether it brings its own sign."""
     if any(s.condition for s in sections[:2]):
         for section in sections[:3]:

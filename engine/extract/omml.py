@@ -9,7 +9,8 @@ from engine.sanitize.safexml import Node, local_name, text_of
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot",
-    "\u0308": "ddot", "\u030c": "check", "\u0306": "breve", "\u20d7": "vec", "^": "hat", "~": "tilde", "¯": "bar", "→": "vec",
+    "\u0308": "ddot", "\u030c": "check", "\u0306": "breve", "\u20d7": "vec",
+    "^": "hat", "~": "tilde", "¯": "bar", "→": "vec",
 }  # fmt: skip
 _OPERATORS = {
     "∑": r"\sum",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from engine.document import Builder, clean_text
 from engine.errors import InputError, Stage
@@ -97,7 +97,7 @@ def parse_date(value: str) -> datetime | None:
         date = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def chosen(element: Node) -> Node | None:

@@ -37,8 +37,7 @@ def picture(package: Package, builder: Builder, part: str, alt_text: str | None)
 
 def _bytes(package: Package, builder: Builder, part: str) -> bytes:
     size = package.size(part)
-    spent = int(builder.metadata.extra.get("image_bytes", "0"))
-    if size > MAX_IMAGE_BYTES or spent + size > MAX_IMAGES_BYTES:
+    if size > MAX_IMAGE_BYTES or package.picture_bytes + size > MAX_IMAGES_BYTES:
         builder.warn("image_skipped", "pictures beyond the size kept were left out", place=part)
         return b""
     try:
@@ -48,5 +47,5 @@ def _bytes(package: Package, builder: Builder, part: str) -> bytes:
             raise
         builder.warn("image_unreadable", error.message, place=part)
         return b""
-    builder.metadata.extra["image_bytes"] = str(spent + size)
+    package.picture_bytes += size
     return data

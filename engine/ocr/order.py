@@ -26,6 +26,7 @@ T = TypeVar("T", bound=Boxed)
 _MAX_BOXES = 4000  # beyond, a page is a drawing: order by rows only
 _MAX_DEPTH = 12
 _MIN_GUTTER = 0.6  # of the usual line height
+_WIDE_WHITE = 2.2  # of the usual line height; wider than the white between paragraphs
 _FEW_WORDS = 3.0  # a column of shorter lines may be labels beside their values
 
 
@@ -57,10 +58,14 @@ def _split(boxes: list[T], unit: float, rank: dict[int, int], rtl: bool, depth: 
     if gutter is None:
         return [_by_rows(boxes, rtl)]
     groups: list[list[T]] = []
-    for zone, across in _zones(boxes, gutter):
-        if across:
-            groups.extend(_split(zone, unit, rank, rtl, depth + 1))
+    flow: list[T] = []  # zones that stand alone across the page, read as one
+    for zone, across in [*_zones(boxes, gutter, unit), ([], False)]:
+        if across or (zone and not _two_sided(zone, gutter)):
+            flow.extend(zone)
             continue
+        if flow:
+            groups.extend(_split(flow, unit, rank, rtl, depth + 1))
+            flow = []
         left = [b for b in zone if (b.x0 + b.x1) / 2 < gutter]
         right = [b for b in zone if (b.x0 + b.x1) / 2 >= gutter]
         for side in (right, left) if rtl else (left, right):
@@ -68,28 +73,56 @@ def _split(boxes: list[T], unit: float, rank: dict[int, int], rtl: bool, depth: 
     return groups
 
 
-def _zones(boxes: list[T], gutter: float) -> list[tuple[list[T], bool]]:
+def _zones(boxes: list[T], gutter: float, unit: float) -> list[tuple[list[T], bool]]:
     """The boxes cut into zones from top to bottom: those across the gutter, and those beside it.
 
-    A box beside the gutter belongs after every box across it whose middle lies above its own.
+    A box beside the gutter belongs after every box across it whose middle lies above its own; one in the
+    same row as a box across belongs to that row.
     """
-    across = sorted((b for b in boxes if b.x0 < gutter < b.x1), key=lambda b: (b.y0 + b.y1) / 2)
-    beside = sorted((b for b in boxes if not b.x0 < gutter < b.x1), key=lambda b: (b.y0 + b.y1) / 2)
+    across = sorted((b for b in boxes if b.x0 < gutter < b.x1), key=_middle)
+    beside = sorted((b for b in boxes if not b.x0 < gutter < b.x1), key=_middle)
     zones: list[tuple[list[T], bool]] = []
     position = 0
     for wide in across:
         start = position
-        while position < len(beside) and _middle(beside[position]) <= _middle(wide):
+        while position < len(beside) and _middle(beside[position]) <= _middle(wide) - 0.3 * unit:
             position += 1
         if position > start:
-            zones.append((beside[start:position], False))
-        if zones and zones[-1][1]:
-            zones[-1][0].append(wide)
-        else:
-            zones.append(([wide], True))
+            zones.extend((part, False) for part in _apart(beside[start:position], gutter, unit))
+        if not zones or not zones[-1][1]:
+            zones.append(([], True))
+        zones[-1][0].append(wide)
+        if wide.y1 - wide.y0 < 2 * unit:
+            while position < len(beside) and _middle(beside[position]) < _middle(wide) + 0.3 * unit:
+                zones[-1][0].append(beside[position])
+                position += 1
     if position < len(beside):
-        zones.append((beside[position:], False))
+        zones.extend((part, False) for part in _apart(beside[position:], gutter, unit))
     return zones
+
+
+def _apart(zone: list[T], gutter: float, unit: float) -> list[list[T]]:
+    """A zone cut at wide white across both columns where only one of them goes on (or had begun)."""
+    parts: list[list[T]] = [[]]
+    reach = zone[0].y1
+    for box in zone:
+        if parts[-1] and box.y0 - reach > _WIDE_WHITE * unit:
+            parts.append([])
+        parts[-1].append(box)
+        reach = max(reach, box.y1)
+    if len(parts) == 1:
+        return parts
+    joined = parts[:1]
+    for part in parts[1:]:
+        if _two_sided(joined[-1], gutter) and _two_sided(part, gutter):
+            joined[-1] = joined[-1] + part
+        else:
+            joined.append(part)
+    return joined
+
+
+def _two_sided(boxes: list[T], gutter: float) -> bool:
+    return any(b.x1 <= gutter for b in boxes) and any(b.x0 >= gutter for b in boxes)
 
 
 def _middle(box: Boxed) -> float:
@@ -156,7 +189,7 @@ def _densest(gaps: list[tuple[float, float]]) -> tuple[float, float]:
 def _score(boxes: list[T], x: float, unit: float, rank: dict[int, int]) -> float:
     """Height over which columns stand on both sides of `x`; 0 where they are rather rows of one table."""
     total = 0.0
-    for zone, across in _zones(boxes, x):
+    for zone, across in _zones(boxes, x, unit):
         if across:
             continue
         left = [b for b in zone if b.x1 <= x]

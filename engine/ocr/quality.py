@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
 
 _WORD = re.compile(r"^[\"'(\[{«“‘„¿¡]*[^\W\d_]+(?:['’‘·-][^\W\d_]+)*[\"')\]}»”’.,;:!?…%]*$")
 _NUMBER = re.compile(r"^[\"'(\[$€£+−–-]*\d[\d.,:/%°ºª×x+–−-]*[\w%]{0,3}[\"')\].,;:!?%]*$")
 _SYMBOLS = re.compile(r"^[^\w]+$")
-_VOWELS = set("aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű")
+_VOWEL = re.compile("[aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű]")
+_LATIN = re.compile("[a-zß-\u024f]")
+_LETTER = re.compile(r"[^\W\d_]")
+_LONG_WORD = re.compile("[a-zß-\u024f]{4,}")
+_BROKEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff\U000f0000-\U0010ffff]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
 _MIN_LETTERS = 40
 
 
 def broken_share(text: str) -> float:
-    """Share of characters that stand for nothing: U+FFFD, private use, control, unassigned."""
-    visible = [c for c in text if not c.isspace()]
-    if not visible:
-        return 0.0
-    return sum(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn", "Cc", "Cs") for c in visible) / len(visible)
+    """Share of characters that stand for nothing: U+FFFD, private use, control, lone surrogates."""
+    visible = sum(map(len, text.split()))
+    return len(_BROKEN.findall(text)) / visible if visible else 0.0
 
 
 def junk_share(text: str) -> float:
@@ -58,18 +59,18 @@ def is_garbage(text: str) -> bool:
     """
     if broken_share(text) > 0.3:
         return True
-    latin = [c for c in text.lower() if c.isalpha() and ord(c) < 0x250]
-    letters = sum(c.isalpha() for c in text)
-    if len(latin) < _MIN_LETTERS or len(latin) < 0.6 * letters:
+    lower = text.lower()
+    latin = len(_LATIN.findall(lower))
+    if latin < _MIN_LETTERS or latin < 0.6 * len(_LETTER.findall(lower)):
         return False
-    vowels = sum(c in _VOWELS for c in latin) / len(latin)
-    words = [w for w in re.findall(r"[^\W\d_]{4,}", text.lower()) if ord(w[0]) < 0x250]
-    silent = sum(not _VOWELS.intersection(w) for w in words) / len(words) if words else 0.0
+    vowels = len(_VOWEL.findall(lower)) / latin
+    words = _LONG_WORD.findall(lower)
+    silent = sum(not _VOWEL.search(w) for w in words) / len(words) if words else 0.0
     return not 0.15 <= vowels <= 0.75 or silent > 0.5
 
 
 def worth(text: str, confidence: float = 1.0) -> float:
     """How many characters of `text` can be relied on: what two readings of one page are compared by."""
-    letters = sum(not c.isspace() for c in text)
+    letters = sum(map(len, text.split()))
     share = max(0.0, 1.0 - broken_share(text) - junk_share(text))
     return 0.0 if is_garbage(text) else letters * share * confidence

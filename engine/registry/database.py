@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from engine.errors import ConfigError, StorageError
@@ -29,6 +30,7 @@ from engine.registry.text import encode_json
 T = TypeVar("T")
 
 BUSY_MS = 60_000  # how long SQLite waits for another process's transaction
+IDLE_MS = 60_000  # how long PostgreSQL waits for a client inside a transaction; ours never pause there
 ATTEMPTS = 6
 IN_LIST = 500  # ids in one IN list
 # serialization_failure, deadlock_detected, admin_shutdown, crash_shutdown, cannot_connect_now
@@ -172,10 +174,18 @@ def _make_engine(url: URL) -> Engine:
         max_overflow=45,
         pool_pre_ping=not is_sqlite,
     )
+    event.listen(engine, "connect", _sqlite_connected if is_sqlite else _postgres_connected)
     if is_sqlite:
-        event.listen(engine, "connect", _sqlite_connected)
         event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _postgres_connected(connection: DBAPIConnection, _record: object) -> None:
+    """A machine that vanishes inside a transaction must not hold its row locks until TCP gives up (hours)."""
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MS}")
+    cursor.close()
+    connection.commit()
 
 
 def _sqlite_connected(connection: sqlite3.Connection, _record: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -41,6 +41,7 @@ class Package:
     def __init__(self, path: Path, limits: Limits, warn: Warn, what: str = "document") -> None:
         self.limits, self.warn, self.what = limits, warn, what
         self._unpacked = 0
+        self.picture_bytes = 0  # kept so far by whoever reads the pictures
         self._warned: set[str] = set()
         try:
             self.file = zipfile.ZipFile(path)
@@ -106,8 +107,15 @@ class Package:
             raise _over(f"part {name} has more than {TREE_BYTES >> 20} MiB of XML", "part")
         root, malformed = safexml.parse(self.xml_bytes(name), name)
         if malformed:
-            self.warn("malformed_xml", "malformed XML was read as far as possible", name)
+            self._malformed(name, "recovered")
         return root
+
+    def stream(self, name: str, tags: tuple[str, ...]) -> Iterator[Node]:
+        """Elements of a large part as they are complete; see `safexml.stream`."""
+        yield from safexml.stream(self.xml_bytes(name), name, tags, lambda why: self._malformed(name, why))
+
+    def _malformed(self, name: str, why: str) -> None:
+        self.warn("malformed_xml", f"malformed XML was read as far as possible: {why}"[:300], name)
 
     def optional_xml(self, name: str) -> Node | None:
         """As `xml`, but None with a warning where the part is missing or unreadable."""

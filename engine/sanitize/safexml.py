@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
@@ -80,19 +80,22 @@ def parse(data: bytes, name: str) -> tuple[Node, bool]:
     return root, True
 
 
-def stream(data: bytes, name: str, tags: tuple[str, ...], recover: bool = True) -> Iterator[Node]:
+def stream(data: bytes, name: str, tags: tuple[str, ...], report: Callable[[str], None]) -> Iterator[Node]:
     """Elements of `data` with one of `tags`, each when it is complete; the caller clears what it has used.
 
-    Raises as `parse`. With `recover`, malformed input yields what could be read.
+    Malformed XML yields what could be read; `report` is then told why. Raises as `parse`.
     """
-    options = {k: v for k, v in _options(recover).items() if k != "recover"}
-    events = etree.iterparse(io.BytesIO(data), events=("end",), tag=tags, recover=recover, **options)
+    events = etree.iterparse(io.BytesIO(data), events=("end",), tag=tags, **_options(recover=True))
     try:
         for _, element in events:
             yield element
     except etree.XMLSyntaxError as error:
         _refuse_huge(error, name)
         raise _broken(name, error) from error
+    for entry in events.error_log:
+        _refuse_huge(entry.message, name)
+    if len(events.error_log):
+        report(events.error_log[0].message)
 
 
 def to_bytes(root: Node) -> bytes:
@@ -113,7 +116,7 @@ def local_name(element: Node) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def _refuse_huge(error: Exception, name: str) -> None:
+def _refuse_huge(error: object, name: str) -> None:
     text = str(error).lower()
     if "huge" in text or "depth" in text or "amplification" in text:
         raise InputError(

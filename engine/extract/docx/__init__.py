@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.docx.blocks import block, blocks, settled
@@ -14,13 +15,14 @@ from engine.extract.docx.source import Source
 from engine.extract.docx.styles import W, read_styles
 from engine.extract.encrypted import decrypted
 from engine.extract.flow import emit, plain_text
-from engine.extract.ooxml import first_of_kind, main_part, read_properties, relationships
+from engine.extract.ooxml import MC, first_of_kind, main_part, read_properties, relationships
 from engine.records import ExtractedDocument, StructureElement
 from engine.sanitize import safexml
 from engine.sanitize.package import Package
 
-_BODY_CHILDREN = tuple(f"{W}{name}" for name in ("p", "tbl", "sdt", "sectPr", "altChunk", "customXml")) + (
-    "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent",
+_BODY_CHILDREN = (
+    *(f"{W}{name}" for name in ("p", "tbl", "sdt", "sectPr", "altChunk", "customXml", "ins", "moveTo", "smartTag")),
+    f"{MC}AlternateContent",
 )
 
 
@@ -38,18 +40,18 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
             _headers(source)
         except RecursionError as error:
             raise InputError("the document is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
-    builder.metadata.extra.pop("image_bytes", None)
     return builder.finish()
 
 
-def _source(package: Package, part: str, context: Context, builder: object) -> Source:
+def _source(package: Package, part: str, context: Context, builder: Builder) -> Source:
     rels = relationships(package, part)
 
     def load(kind: str, usual: str) -> safexml.Node | None:
         return package.optional_xml(first_of_kind(rels, kind) or usual)
 
     styles = read_styles(load("styles", "word/styles.xml"))
-    source = Source(package, builder, context, styles, read_numbering(load("numbering", "word/numbering.xml"), styles), rels)  # pyright: ignore[reportArgumentType]
+    numbering = read_numbering(load("numbering", "word/numbering.xml"), styles)
+    source = Source(package, builder, context, styles, numbering, rels)
     for kind in ("footnote", "endnote"):
         target = first_of_kind(rels, f"{kind}s") or f"word/{kind}s.xml"
         root = package.optional_xml(target)
@@ -65,18 +67,17 @@ def _source(package: Package, part: str, context: Context, builder: object) -> S
 
 def _body(source: Source, part: str) -> Iterator[StructureElement]:
     """Blocks of the body, read as a stream so that memory does not grow with the document."""
-    data = source.package.xml_bytes(part)
-    depth_seen = False
-    for element in safexml.stream(data, part, _BODY_CHILDREN):
+    found = False
+    for element in source.package.stream(part, _BODY_CHILDREN):
         parent = element.getparent()
         if parent is None or parent.tag != f"{W}body":
             continue
-        depth_seen = True
+        found = True
         yield from block(source, element)
         element.clear()
         while element.getprevious() is not None:
             del parent[0]
-    if not depth_seen and f"{W[1:-1]}".encode() not in data:
+    if not found and W[1:-1].encode() not in source.package.xml_bytes(part):
         raise InputError("the main part is not a Word document", stage=Stage.EXTRACT)
 
 

@@ -10,6 +10,7 @@ from engine.extract.docx.inline import Inline, read_paragraph
 from engine.extract.docx.source import Source
 from engine.extract.docx.styles import W, number, value
 from engine.extract.docx.tables import table_blocks
+from engine.extract.embedded import attach_part
 from engine.extract.flow import text_block
 from engine.extract.ooxml import R, chosen
 from engine.records import StructureElement
@@ -44,11 +45,18 @@ def block(source: Source, element: Node) -> Iterator[StructureElement]:
         case "sectPr":
             _note_headers(source, element)
         case "altChunk":
-            source.warn("part_skipped", "an imported chunk in another format (altChunk) was left out")
+            _imported(source, element)
         case name if name in _WRAPPERS:
             yield from blocks(source, element)
         case _:
             pass
+
+
+def _imported(source: Source, element: Node) -> None:
+    """An altChunk: a document in another format, which becomes a child of its own."""
+    relationship = source.rels.get(element.get(f"{R}id", ""))
+    if relationship is not None and not relationship.external:
+        attach_part(source.package, relationship.target, "", source.builder, source.context)
 
 
 def _paragraph(source: Source, paragraph: Node) -> Iterator[StructureElement]:

@@ -29,8 +29,8 @@ V = "{urn:schemas-microsoft-com:vml}"
 O = "{urn:schemas-microsoft-com:office:office}"  # noqa: E741
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MONOSPACED = re.compile(
-    r"(?:courier|consolas|menlo|monaco|lucida console|andale mono|dejavu sans mono|liberation mono|source code|fira code"
-    r"|fira mono|cascadia|jetbrains mono|ubuntu mono|roboto mono|inconsolata|sf mono)",
+    r"(?:courier|consolas|menlo|monaco|lucida console|andale mono|dejavu sans mono|liberation mono|source code"
+    r"|fira code|fira mono|cascadia|jetbrains mono|ubuntu mono|roboto mono|inconsolata|sf mono)",
     re.IGNORECASE,
 )
 _TINY_HALF_POINTS = 4  # text of two points or less is not for people
@@ -45,6 +45,7 @@ class Inline:
     source: Source
     blocks: Blocks
     parts: list[str] = field(default_factory=lambda: list[str]())
+    hidden: bool = False  # by the paragraph's style
     monospaced: bool | None = None  # whether all text so far is in a typewriter font; None without text
     anchored: list[StructureElement] = field(default_factory=lambda: list[StructureElement]())
 
@@ -67,7 +68,8 @@ class Inline:
 
 def read_paragraph(source: Source, paragraph: Node, blocks: Blocks) -> Inline:
     """Text and anchored blocks of a `w:p`."""
-    inline = Inline(source, blocks)
+    style = value(paragraph.find(f"{W}pPr"), "pStyle")
+    inline = Inline(source, blocks, hidden=source.styles.hidden(style))
     inline.read(paragraph)
     # A field code cannot sensibly run into the next paragraph; an unclosed one must not swallow the document.
     source.fields = [state for state in source.fields if state.in_result]
@@ -77,11 +79,11 @@ def read_paragraph(source: Source, paragraph: Node, blocks: Blocks) -> Inline:
 # ---------------------------------------------------------------- runs
 def _run(inline: Inline, run: Node) -> None:
     properties = run.find(f"{W}rPr")
+    if _is_hidden(inline, properties):
+        if any(text_of(t).strip() for t in run.iter(f"{W}t")):
+            inline.source.warn("hidden_text", "text marked hidden was left out")
+        return
     if properties is not None:
-        if _is_hidden(inline.source, properties):
-            if any(text_of(t).strip() for t in run.iter(f"{W}t")):
-                inline.source.warn("hidden_text", "text marked hidden was left out")
-            return
         _flag_invisible(inline, properties)
     before = len(inline.parts)
     inline.read(run)
@@ -94,9 +96,10 @@ def _is_monospaced(properties: Node | None) -> bool:
     return fonts is not None and bool(_MONOSPACED.match(fonts.get(f"{W}ascii") or fonts.get(f"{W}hAnsi") or ""))
 
 
-def _is_hidden(source: Source, properties: Node) -> bool:
+def _is_hidden(inline: Inline, properties: Node | None) -> bool:
     direct = toggled(properties, "vanish")
-    return source.styles.hidden(value(properties, "rStyle")) if direct is None else direct
+    styled = inline.hidden or inline.source.styles.hidden(value(properties, "rStyle"))
+    return styled if direct is None else direct
 
 
 def _flag_invisible(inline: Inline, properties: Node) -> None:

@@ -37,5 +37,4 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
                 raise InputError("this OpenDocument file is neither text nor a presentation", stage=Stage.EXTRACT)
         except RecursionError as error:
             raise InputError("the document is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
-    builder.metadata.extra.pop("image_bytes", None)
     return builder.finish()

@@ -19,6 +19,7 @@ from engine.sanitize.safexml import Node, local_name
 
 _MAX_REPEAT = 1000
 _LONGEST_HEADING = 400
+_HIDDEN = {"hidden-text", "hidden-paragraph"}
 
 
 @dataclass(slots=True)
@@ -198,12 +199,8 @@ def _read_inline(reader: Reader, element: Node, into: _Inline) -> None:
 
 def _read_inline_child(reader: Reader, child: Node, into: _Inline) -> None:
     match local_name(child):
-        case "s":
-            into.parts.append(" " * spaces(child))
-        case "tab":
-            into.parts.append("\t")
-        case "line-break":
-            into.parts.append("\n")
+        case "s" | "tab" | "line-break" as sign:
+            into.parts.append({"s": " " * spaces(child), "tab": "\t"}.get(sign, "\n"))
         case "note":
             _note(reader, child, into)
         case "annotation":
@@ -213,11 +210,9 @@ def _read_inline_child(reader: Reader, child: Node, into: _Inline) -> None:
             into.parts.extend(_formulas(reader, child))
         case "ruby-text":
             reader.warn("ruby_dropped", "pronunciation guides above the text were left out")
-        case "hidden-text" | "hidden-paragraph":
-            reader.warn("hidden_text", "text marked hidden was left out")
         case "" | "annotation-end" | "tracked-changes" | "note-citation" | "script" | "event-listeners":
             pass
-        case _ if reader.styles.hidden("text", child.get(f"{TEXT}style-name")):
+        case name if name in _HIDDEN or reader.styles.hidden("text", child.get(f"{TEXT}style-name")):
             reader.warn("hidden_text", "text marked hidden was left out")
         case _:
             _read_inline(reader, child, into)
@@ -249,9 +244,7 @@ def shape_blocks(reader: Reader, element: Node) -> Iterator[StructureElement]:
             yield from shape_blocks(reader, child)
     elif name == "frame":
         yield from _frame(reader, element)
-    elif name == "text-box":
-        yield from blocks(reader, element)
-    elif name not in {"glue-point", "enhanced-geometry", "title", "desc", "event-listeners", ""}:
+    elif name == "text-box" or name not in {"glue-point", "enhanced-geometry", "title", "desc", "event-listeners", ""}:
         yield from blocks(reader, element)
 
 

@@ -23,7 +23,9 @@ def read_slides(reader: Reader, presentation: Node, style_sheet: Node | None) ->
     masters = _masters(style_sheet)
     size = _page_size(style_sheet)
     declared = {
-        e.get(f"{PRESENTATION}name"): inline_text(e) for e in presentation if local_name(e) in {"footer-decl", "header-decl"}
+        e.get(f"{PRESENTATION}name"): inline_text(e)
+        for e in presentation
+        if local_name(e) in {"footer-decl", "header-decl"}
     }
     furniture: dict[str, None] = {}
     for number, page in enumerate(presentation.iterchildren(f"{DRAW}page"), 1):

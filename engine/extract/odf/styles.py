@@ -67,7 +67,9 @@ def read_styles(*roots: Node | None) -> Styles:
     """Styles from styles.xml and content.xml; later roots win."""
     styles = Styles()
     for root in roots:
-        for element in root.iter(f"{STYLE}style", f"{TEXT}list-style", f"{TEXT}outline-style") if root is not None else ():
+        for element in (
+            root.iter(f"{STYLE}style", f"{TEXT}list-style", f"{TEXT}outline-style") if root is not None else ()
+        ):
             match local_name(element):
                 case "style":
                     _add_style(styles, element)

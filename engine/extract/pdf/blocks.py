@@ -12,12 +12,14 @@ from engine.extract.pdf.aligned import free_tables
 from engine.extract.pdf.grid import FoundTable
 from engine.extract.pdf.model import Line, PageModel, Run
 from engine.extract.pdf.paragraphs import join_lines
+from engine.extract.pdf.profile import DocumentProfile
 from engine.extract.pdf.spacing import is_cjk
 from engine.extract.pdf.tables import take_ruled_tables, without
 from engine.ocr.order import reading_order
 
 BULLET = re.compile(r"^(?:[•▪‣◦●○■□▸►➢➤✓✔·∙\uf0b7\uf0a7\uf0d8\u2043\uf06e]|[–—*-](?=\s))\s*")
 NUMBERING = re.compile(r"^(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\(\d{1,3}\)|\.\d{1,2}(?=\s))\s+(?=\S)")
+_SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z\u00c0-\u00de]")
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", '"', ")", "。", "！", "？")
 
 
@@ -73,21 +75,26 @@ class PageLayout:
     lines: list[Line] = field(default_factory=lambda: list[Line]())
 
 
-def layout_page(model: PageModel) -> PageLayout:
+def layout_page(model: PageModel, profile: DocumentProfile) -> PageLayout:
     """Find tables, columns, lines and paragraphs. Consumes `model.runs`."""
+    if profile.mono:
+        for run in model.runs:
+            run.mono = False
     tables = take_ruled_tables(model)
     runs = list(model.runs)
     rtl = 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
     blocks: list[Block] = []
     lines: list[Line] = []
     for group in reading_order([*runs, *tables], rtl):
-        blocks.extend(_group_blocks(group, rtl, lines))
+        blocks.extend(_group_blocks(group, rtl, lines, profile))
     for aside in _aside_groups(model.asides):
-        blocks.extend(split_paragraphs(aside))
+        blocks.extend(split_paragraphs(aside, profile))
     return PageLayout(model, _joined_across(blocks), lines)
 
 
-def _group_blocks(group: Sequence[Run | FoundTable], rtl: bool, lines: list[Line]) -> list[Block]:
+def _group_blocks(
+    group: Sequence[Run | FoundTable], rtl: bool, lines: list[Line], profile: DocumentProfile
+) -> list[Block]:
     """The blocks of one column: its free tables taken out, the rest cut into paragraphs around them."""
     runs = [b for b in group if isinstance(b, Run)]
     tables = [b for b in group if isinstance(b, FoundTable)]
@@ -103,9 +110,9 @@ def _group_blocks(group: Sequence[Run | FoundTable], rtl: bool, lines: list[Line
     for table in tables:
         above = [line for line in rest if (line.y0 + line.y1) / 2 < table.y0 + 2]
         rest = rest[len(above) :] if above == rest[: len(above)] else [line for line in rest if line not in above]
-        blocks.extend(split_paragraphs(above))
+        blocks.extend(split_paragraphs(above, profile))
         blocks.append(table)
-    blocks.extend(split_paragraphs(rest))
+    blocks.extend(split_paragraphs(rest, profile))
     return blocks
 
 
@@ -158,7 +165,7 @@ def _aside_groups(asides: list[Run]) -> list[list[Line]]:
 
 
 # ---------------------------------------------------------------- paragraphs
-def split_paragraphs(lines: list[Line]) -> list[TextBlock]:
+def split_paragraphs(lines: list[Line], profile: DocumentProfile) -> list[TextBlock]:
     """Cut one column's lines into paragraphs, list items and code."""
     if not lines:
         return []
@@ -167,7 +174,9 @@ def split_paragraphs(lines: list[Line]) -> list[TextBlock]:
     blocks = [_start_block(lines[0], lines[0].size * 2)]
     for before, line in itertools.pairwise(lines):
         gap = line.y0 - before.y1
-        if _starts_block(blocks[-1], before, line, gap, usual, left, right):
+        if _starts_block(blocks[-1], before, line, gap, usual, left, right) or (
+            _had_room(before, line, right) and not _is_display(line, profile)
+        ):
             blocks.append(_start_block(line, gap))
         else:
             blocks[-1].lines.append(line)
@@ -195,6 +204,8 @@ def _starts_block(
         return True
     if abs(before.size - line.size) > 0.12 * size or before.mono != line.mono:
         return True
+    if len(block.lines) == 1 and _SECTION_NUMBER.match(before.text) and _is_short(before, right, left):
+        return not before.text.endswith(_SENTENCE_END)
     if before.bold != line.bold and (len(block.lines) > 1 or _is_short(before, right, left) or line.bold):
         return True
     if BULLET.match(line.text) or _next_number(block, line):
@@ -207,8 +218,8 @@ def _is_short(line: Line, right: float, left: float) -> bool:
 
 
 def _next_number(block: TextBlock, line: Line) -> bool:
-    """A numbered line starts an item unless it is the wrapped middle of a sentence."""
-    if not NUMBERING.match(line.text):
+    """A numbered line starts an item or a section unless it is the wrapped middle of a sentence."""
+    if not NUMBERING.match(line.text) and not _SECTION_NUMBER.match(line.text):
         return False
     return block.kind == "item" or block.lines[-1].text.endswith(_SENTENCE_END) or line.x0 < block.lines[-1].x0 + 1
 
@@ -227,6 +238,19 @@ def _indents(block: TextBlock, before: Line, line: Line, left: float, right: flo
     if step < -0.8 * size and len(block.lines) > 1 and block.lines[0].x0 < before.x0 - 0.8 * size:
         return True  # hanging indents: the next entry starts further out
     return ended and _is_short(before, right, left) and line.text[:1].isupper()
+
+
+def _had_room(before: Line, line: Line, right: float) -> bool:
+    """Whether the next line's first word would have fitted on the line before: then its end was meant."""
+    if line.rtl or line.text[:1].islower() or abs((line.x0 + line.x1) - (before.x0 + before.x1)) < 0.6 * line.size:
+        return False
+    first = line.runs[0].words[0]
+    return right - before.x1 > 1.1 * (first.x1 - first.x0) + 2.0 * line.size
+
+
+def _is_display(line: Line, profile: DocumentProfile) -> bool:
+    """Titles are broken by sense, not where the line is full."""
+    return profile.is_large(line.size) or (line.bold and not profile.body_bold)
 
 
 def _code_blocks(blocks: list[TextBlock]) -> list[TextBlock]:

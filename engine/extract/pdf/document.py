@@ -19,7 +19,7 @@ from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, open_document, release_memory
 from engine.extract.pdf.pictures import PictureStore
 from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_profile, sample_numbers
-from engine.extract.pdf.read import empty_page, read_page
+from engine.extract.pdf.read import read_page
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
 from engine.records import ExtractedDocument
 
@@ -112,7 +112,7 @@ class _PageReader:
         if numbered:
             builder.warn("line_numbers_dropped", "a column of line numbers was left out", f"page {number}", numbered)
         furniture = take_furniture(model, margins)
-        layout = layout_page(model)
+        layout = layout_page(model, profile)
         add_page(builder, layout, page_headings(layout, profile, outline), furniture, store)
 
     # ------------------------------------------------------------ models
@@ -140,9 +140,8 @@ class _PageReader:
         return model
 
     def _read(self, number: int) -> PageModel:
-        page = self.document[number - 1]
         try:
-            return read_page(page, number)
+            return read_page(self.document[number - 1], number)
         except MUPDF_ERRORS as error:
             self.builder.warn("page_unreadable", f"the page cannot be read: {str(error)[:150]}", f"page {number}")
-            return empty_page(page, number)
+            return PageModel(number, 0.0, 0.0, 0.0, 0.0, [], [])

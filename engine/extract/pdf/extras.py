@@ -119,7 +119,10 @@ def _reader(document: Document, index: int) -> Any:
 
 
 def _has_file_annotation(document: Document, number: int) -> bool:
-    return any(kind == pymupdf.PDF_ANNOT_FILE_ATTACHMENT for _, kind, *_ in document.page_annot_xrefs(number))
+    try:
+        return any(kind == pymupdf.PDF_ANNOT_FILE_ATTACHMENT for _, kind, *_ in document.page_annot_xrefs(number))
+    except MUPDF_ERRORS:  # the page itself is unreadable, which is reported when it is read
+        return False
 
 
 def _file_name(name: str, number: int) -> str:

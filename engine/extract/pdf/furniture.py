@@ -73,14 +73,17 @@ def _recurs(zone: str, run: Run, neighbours: Sequence[MarginKeys]) -> bool:
 
 def take_line_numbers(model: PageModel) -> int:
     """Remove a column of consecutive line numbers left of the text; the count of those removed."""
-    numbers = sorted((r for r in model.runs if r.text.isdigit() and len(r.text) <= 3), key=lambda r: r.y0)
-    if len(numbers) < 10:
-        return 0
-    values = [int(r.text) for r in numbers]
-    edge = max(r.x1 for r in numbers)
-    others = [r for r in model.runs if not (r.text.isdigit() and len(r.text) <= 3)]
-    rising = all(b == a + 1 for a, b in itertools.pairwise(values))
-    if not rising or not others or edge > min(r.x0 for r in others) or edge - min(r.x0 for r in numbers) > 30:
-        return 0
-    model.runs = others
-    return len(numbers)
+    columns: dict[int, list[Run]] = {}
+    for run in model.runs:
+        if run.text.isdigit() and len(run.text) <= 3:
+            columns.setdefault(round(run.x1 / 8), []).append(run)
+    for numbers in columns.values():
+        numbers.sort(key=lambda r: r.y0)
+        rising = all(int(b.text) == int(a.text) + 1 for a, b in itertools.pairwise(numbers))
+        taken = {id(r) for r in numbers}
+        others = [r for r in model.runs if id(r) not in taken]
+        edge = max(r.x1 for r in numbers)
+        if len(numbers) >= 10 and rising and others and edge <= sorted(r.x0 for r in others)[len(others) // 20]:
+            model.runs = others
+            return len(numbers)
+    return 0

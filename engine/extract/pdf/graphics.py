@@ -35,17 +35,18 @@ def _content_bytes(page: Page) -> int:
 def _rules(drawing: dict[str, Any], to_frame: Transform, width: float, height: float) -> list[Rule]:
     if drawing.get("fill_opacity") == 0 and drawing.get("stroke_opacity", 0) == 0:
         return []
+    weak = drawing.get("type") == "f"
     found: list[Rule] = []
     for item in drawing.get("items", ()):
         if item[0] == "l":
             (x0, y0), (x1, y1) = item[1], item[2]
             found.extend(_stroke(apply(to_frame, (x0, y0, x1, y1))))
         elif item[0] == "re":
-            found.extend(_rectangle(apply(to_frame, tuple(item[1])), width, height))
+            found.extend(_rectangle(apply(to_frame, tuple(item[1])), width, height, weak))
         elif item[0] == "qu":
             points = item[1]
             xs, ys = [p[0] for p in points], [p[1] for p in points]
-            found.extend(_rectangle(apply(to_frame, (min(xs), min(ys), max(xs), max(ys))), width, height))
+            found.extend(_rectangle(apply(to_frame, (min(xs), min(ys), max(xs), max(ys))), width, height, weak))
     return found
 
 
@@ -60,7 +61,7 @@ def _stroke(box: tuple[float, float, float, float]) -> list[Rule]:
     return []
 
 
-def _rectangle(box: tuple[float, float, float, float], width: float, height: float) -> list[Rule]:
+def _rectangle(box: tuple[float, float, float, float], width: float, height: float, weak: bool) -> list[Rule]:
     """A thin rectangle is a rule, a larger one has four; one as large as the page is its background."""
     x0, y0, x1, y1 = box
     if y1 - y0 <= _THIN and x1 - x0 > max(_SHORT, y1 - y0):
@@ -71,7 +72,12 @@ def _rectangle(box: tuple[float, float, float, float], width: float, height: flo
         return [Rule(middle, y0, middle, y1)]
     if x1 - x0 <= _THIN or y1 - y0 <= _THIN or (x1 - x0 > 0.95 * width and y1 - y0 > 0.95 * height):
         return []
-    return [Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1)]
+    return [
+        Rule(x0, y0, x1, y0, weak),
+        Rule(x0, y1, x1, y1, weak),
+        Rule(x0, y0, x0, y1, weak),
+        Rule(x1, y0, x1, y1, weak),
+    ]
 
 
 def _read_pictures(page: Page, model: PageModel, to_frame: Transform) -> None:

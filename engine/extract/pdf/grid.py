@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.extract.pdf.model import Word
+from engine.extract.pdf.model import Run, Word
 from engine.extract.pdf.paragraphs import join_words
 from engine.extract.pdf.rules import Network, Segment, positions
 from engine.records import TableCell
 
+_BULLETS = re.compile(r"[\s•▪◦●○■□·*–—-]*")
 _COVER = 0.6  # share of a cell's side that a line must cover to close it
 _THIN = 4.0  # points; grid rows and columns thinner than this are double lines
 _MAX_CELLS = 20_000
@@ -46,9 +48,10 @@ class _Place:
     words: list[Word] = field(default_factory=lambda: list[Word]())
 
 
-def grid_table(network: Network, words: Sequence[Word]) -> FoundTable | None:
+def grid_table(network: Network, runs: Sequence[Run]) -> FoundTable | None:
     """The table drawn by a network of lines, or None when it is a box, a chart or a single column."""
     x0, y0, x1, y1 = network.box
+    words = [w for r in runs if r.y1 >= y0 and r.y0 <= y1 and r.x1 >= x0 and r.x0 <= x1 for w in r.words]
     inside = [w for w in words if x0 - 2 <= (w.x0 + w.x1) / 2 <= x1 + 2 and y0 - 2 <= (w.y0 + w.y1) / 2 <= y1 + 2]
     if not network.horizontal or not network.vertical or len(inside) < 2:
         return None
@@ -60,7 +63,7 @@ def grid_table(network: Network, words: Sequence[Word]) -> FoundTable | None:
     places = _places(xs, ys, network)
     _fill(places, xs, ys, inside)
     places = _split_rows(places)
-    places = _without_empty(places)
+    places = _without_unused(places)
     cells = [TableCell(p.row, p.col, join_words(p.words), p.rowspan, p.colspan) for p in places]
     table = FoundTable(x0, y0, x1, y1, cells, inside, "x " * 20, xs[:-1])
     return table if _is_table(table, places) else None
@@ -175,15 +178,15 @@ def _printed_rows(places: list[_Place]) -> list[float]:
         return []
     lines = [_line_heights(p.words) for p in filled]
     most = max(map(len, lines))
-    full = [n for n in range(len(filled)) if len(lines[n]) >= most - (most > 4)]
+    full = [n for n in range(len(filled)) if len(lines[n]) >= 0.5 * most]
     if most < 3 or len(full) < max(2, 0.5 * len(filled)):
         return []
-    reference = lines[full[0]] if len(lines[full[0]]) == most else max(lines, key=len)
+    reference = max(lines, key=len)
     unit = filled[0].words[0].y1 - filled[0].words[0].y0
     for other in lines:
         if any(min(abs(y - r) for r in reference) > 0.3 * unit for y in other):
             return []
-    short = sum(len(filled[n].words) <= 2.2 * len(lines[n]) for n in range(len(filled)))
+    short = sum(len(filled[n].words) <= 2.5 * len(lines[n]) for n in range(len(filled)))
     return reference if short >= 0.5 * len(filled) else []
 
 
@@ -197,10 +200,10 @@ def _line_heights(words: list[Word]) -> list[float]:
 
 
 # ---------------------------------------------------------------- judgement
-def _without_empty(places: list[_Place]) -> list[_Place]:
-    """Rows and columns in which no cell starts with text, and which no text spans, are layout."""
-    rows = {r for p in places if p.words for r in range(p.row, p.row + p.rowspan)}
-    cols = {c for p in places if p.words for c in range(p.col, p.col + p.colspan)}
+def _without_unused(places: list[_Place]) -> list[_Place]:
+    """Grid rows and columns in which no text starts are doubled lines or spacing."""
+    rows = {p.row for p in places if p.words}
+    cols = {p.col for p in places if p.words}
     row_at = {r: n for n, r in enumerate(sorted(rows))}
     col_at = {c: n for n, c in enumerate(sorted(cols))}
     kept: list[_Place] = []
@@ -217,7 +220,7 @@ def _is_table(table: FoundTable, places: list[_Place]) -> bool:
     filled = sum(bool(p.words) for p in places)
     if rows < 2 or columns < 2 or filled < 3:
         return False
-    if filled < 0.15 * len(places):
+    if filled < 0.15 * len(places) or all(_BULLETS.fullmatch(c.text) for c in table.cells if c.col == 0):
         return False
     longest = max(len(p.words) for p in places)
     return longest < 0.9 * len(table.words) or longest < 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ _CJK_CAPTION = re.compile(r"^[図圖图表]\s*\d")
 NUMBERED = re.compile(
     r"^(?:(?:chapter|section|part|appendix|article)\s+[\dIVXA-Z]+\b|\d{1,2}(?:\.\d{1,3}){0,4}\.?\s+\D)", re.I
 )
+SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z\u00c0-\u00de]")
 _MAX_CHARACTERS = 240
 _MAX_LINES = 4
 
@@ -81,31 +83,50 @@ def _bold_share(layout: PageLayout) -> float:
 
 
 def is_heading(block: TextBlock, profile: DocumentProfile, bold_share: float) -> bool:
-    """Larger or bolder than the body, and nothing speaks against it."""
-    text = block.text
-    large = profile.is_large(block.size)
-    heavy = block.bold and not profile.body_bold and bold_share < 0.4 and block.size >= 0.93 * profile.body_size
-    if not large and not heavy:
+    """Larger, bolder, capitalised or numbered unlike the body, and nothing speaks against it."""
+    if len(block.lines) > _MAX_LINES:
         return False
+    text = block.text
     if _vetoed(block, text):
         return False
-    if large and block.size >= 1.3 * profile.body_size:
-        return len(text.split()) <= 30
     words = len(text.split())
+    if block.size >= 1.3 * profile.body_size and profile.is_large(block.size):
+        return words <= 30
+    if words > 18 or (text.endswith(".") and words > 8) or text[:1].islower():
+        return False
+    if _is_numbered_title(block, text, profile):
+        return True
     if block.kind == "item" and not NUMBERED.match(text):
         return False
-    return words <= 18 and not (text.endswith(".") and words > 8) and not text[:1].islower()
+    heavy = block.bold and not profile.body_bold and bold_share < 0.4 and block.size >= 0.6 * profile.body_size
+    return heavy or profile.is_large(block.size) or _is_capital_title(block, text, profile)
+
+
+def _is_numbered_title(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
+    """One short line with a section number: several levels of it, or one and larger type than the body."""
+    if len(block.lines) > 2 or text.endswith((".", ":")) or not NUMBERED.match(text):
+        return False
+    if SECTION_NUMBER.match(text):
+        return True
+    return block.size >= 1.03 * profile.body_size and block.gap_above > 0.8 * block.size
+
+
+def _is_capital_title(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
+    """One isolated line of capitals, at least two words, about as large as the body."""
+    if not text.isupper() or len(block.lines) > 2 or len(text.split()) < 2 or any(c.isdigit() for c in text):
+        return False
+    return block.size >= 0.8 * profile.body_size and block.gap_above > 0.6 * block.size
 
 
 def _vetoed(block: TextBlock, text: str) -> bool:
+    if len(text) > _MAX_CHARACTERS:
+        return True
     letters = sum(c.isalpha() for c in text)
-    if letters < 2 and not text.strip(". ").isdigit():
+    if letters < 0.4 * len(text.replace(" ", "")) or (letters < 2 and not text.strip(". ").isdigit()):
         return True
-    if len(text) > _MAX_CHARACTERS or len(block.lines) > _MAX_LINES or letters < 0.4 * len(text.replace(" ", "")):
+    if text.endswith((",", ";", "-")) or is_caption(text) or "@" in text or "://" in text or "...." in text:
         return True
-    if text.endswith((",", ";", "-")) or is_caption(text) or "@" in text or "://" in text:
-        return True
-    return any(b.x0 - a.x1 > 4 * a.size for line in block.lines for a, b in zip(line.runs, line.runs[1:], strict=False))
+    return any(b.x0 - a.x1 > 4 * a.size for line in block.lines for a, b in itertools.pairwise(line.runs))
 
 
 def _level(block: TextBlock, profile: DocumentProfile) -> int:

@@ -67,12 +67,16 @@ class Line:
 
 @dataclass(slots=True)
 class Rule:
-    """A straight horizontal or vertical line drawn on the page (or the edge of a drawn rectangle)."""
+    """A straight horizontal or vertical line drawn on the page, or the edge of a drawn rectangle.
+
+    `weak`: the edge of a mere background, which need not be the edge of a cell.
+    """
 
     x0: float
     y0: float
     x1: float
     y1: float
+    weak: bool = False
 
     @property
     def horizontal(self) -> bool:
@@ -89,6 +93,10 @@ class Picture:
     y1: float
     xref: int
     pixels: int
+
+    @property
+    def area(self) -> float:
+        return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
 @dataclass(slots=True)

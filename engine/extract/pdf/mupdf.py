@@ -35,6 +35,7 @@ MUPDF_ERRORS: tuple[type[Exception], ...] = (
     TypeError,
     _bindings.FzErrorBase,
 )
+_MAX_OBJECTS = 200_000
 TEXT_FLAGS = (
     pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 )  # ligatures expand to letters; glyphs without Unicode become U+FFFD, which marks a garbage text layer
@@ -57,10 +58,39 @@ def open_document(path: Path, passwords: Iterable[str]) -> Document:
             Code.ENCRYPTED_DOCUMENT,
             Stage.EXTRACT,
         )
-    if document.page_count < 1:
+    if _pages(document) < 1:
+        document = _with_new_page_tree(document)
+    if _pages(document) < 1:
         document.close()
         raise InputError("the PDF has no pages that can be read", Code.EXTRACTION_FAILED, Stage.EXTRACT)
     return document
+
+
+def _pages(document: Document) -> int:
+    try:
+        return document.page_count
+    except MUPDF_ERRORS:  # an impossible count in the page tree
+        return 0
+
+
+def _with_new_page_tree(document: Document) -> Document:
+    """The document with a page tree made of the page objects found in it, for trees beyond repair."""
+    try:
+        objects = range(1, min(document.xref_length(), _MAX_OBJECTS))
+        pages = [xref for xref in objects if document.xref_get_key(xref, "Type")[1] == "/Page"]
+        kind, root = document.xref_get_key(document.pdf_catalog(), "Pages")
+        if not pages or kind != "xref":
+            return document
+        tree = int(root.split()[0])
+        document.xref_set_key(tree, "Kids", "[" + " ".join(f"{xref} 0 R" for xref in pages) + "]")
+        document.xref_set_key(tree, "Count", str(len(pages)))
+        for xref in pages:
+            document.xref_set_key(xref, "Parent", f"{tree} 0 R")
+        mended = pymupdf.open(stream=document.tobytes(), filetype="pdf")
+    except MUPDF_ERRORS:  # nothing to save: the caller reports a document without pages
+        return document
+    document.close()
+    return mended
 
 
 def release_memory() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.extract.pdf.graphics import read_graphics
 from engine.extract.pdf.model import PageModel, Rectangle, Run, Transform, Word, apply, compose, invert
-from engine.extract.pdf.mupdf import MUPDF_ERRORS, TEXT_FLAGS, Page
+from engine.extract.pdf.mupdf import TEXT_FLAGS, Page
 from engine.extract.pdf.spacing import (
     Glyph,
     fix_ligatures,
@@ -50,15 +50,6 @@ def read_page(page: Page, number: int) -> PageModel:
     )
     read_graphics(page, model, to_frame)
     return model
-
-
-def empty_page(page: Page, number: int) -> PageModel:
-    """The model of a page whose content cannot be read."""
-    try:
-        width, height = float(page.rect.width), float(page.rect.height)
-    except MUPDF_ERRORS:
-        width, height = 0.0, 0.0
-    return PageModel(number, width, height, width, height, [], [])
 
 
 # ---------------------------------------------------------------- the reading frame

@@ -18,7 +18,8 @@ from engine.settings import Settings
 _SHOWN = 0.02  # share of the page that images must cover to be worth reading
 _SCANNED = 0.6  # share above which an image is the page itself
 _MANY_DRAWINGS = 40  # painted paths that may be letters drawn as outlines
-_JUNK = 0.2  # share of nonsense words above which the text of a scan is read again
+_JUNK = 0.1  # share of nonsense words above which the text of a scan is read again
+_OLD_OCR_TRUST = 0.7  # what the invisible text of a scan is believed, which some OCR program left there
 _RENDER_PIXELS = 24_000_000  # of one rendered page; large sheets are rendered at a lower resolution
 _BLANK_RANGE = 12  # of 256 grey levels
 _MAX_OBJECTS = 300_000
@@ -75,7 +76,7 @@ def page_text(model: PageModel) -> str:
 def wants_ocr(model: PageModel, settings: Settings) -> bool:
     """Whether the page shows something its text layer does not say, or says in garbage."""
     text = page_text(model)
-    characters = sum(not c.isspace() for c in text)
+    characters = len("".join(text.split()))
     covered = _covered(model)
     shows = covered >= _SHOWN or model.drawings >= _MANY_DRAWINGS
     if characters < settings.ocr.min_characters:
@@ -92,29 +93,30 @@ def wants_ocr(model: PageModel, settings: Settings) -> bool:
 def _covered(model: PageModel) -> float:
     """Share of the page under images: the largest one, or their sum where a scan comes in strips."""
     page = max(model.frame_width * model.frame_height, 1.0)
-    areas = [(p.x1 - p.x0) * (p.y1 - p.y0) / page for p in model.pictures]
+    areas = [p.area / page for p in model.pictures]
     return min(sum(areas), 1.0)
 
 
 def read_scan(page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy) -> bool:
     """Render the page and read it by OCR into `builder`; False when its own text is the better one."""
-    layer = worth(page_text(model))
+    hidden = model.hidden_characters > 0.5 * model.characters
+    layer = worth(page_text(model), _OLD_OCR_TRUST if hidden else 1.0)
     if not context.settings.ocr.enabled:
         return read_into(builder, context.scratch, (model.width, model.height), context.settings)
-    picture = render(page, builder, context, policy)
+    picture = render(page, model, builder, context, policy)
     if picture is None:
         return False
     return read_into(builder, picture, (model.width, model.height), context.settings, context.language, layer)
 
 
-def render(page: Page, builder: Builder, context: Context, policy: ScanPolicy) -> Path | None:
+def render(page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy) -> Path | None:
     """The page as a grey PNG in scratch, or None with a warning when it is blank or must not be rendered."""
     place = f"page {builder.page}"
     try:
         if policy.refuses(page):
             builder.warn(NOT_RENDERED, "an image passes limits.image_pixels, so the page was not rendered", place)
             return None
-        scale = _scale(page, context.settings)
+        scale = _scale(page, model, context.settings)
         pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False)
         samples = pixmap.samples_mv
         if max(samples) - min(samples) <= _BLANK_RANGE:
@@ -129,9 +131,12 @@ def render(page: Page, builder: Builder, context: Context, policy: ScanPolicy) -
     return picture
 
 
-def _scale(page: Page, settings: Settings) -> float:
-    """Pixels per point: the wanted resolution, or less where the sheet would pass the pixel bound."""
+def _scale(page: Page, model: PageModel, settings: Settings) -> float:
+    """Pixels per point: the wanted resolution, up to twice that where a scan has it, less for huge sheets."""
     wanted = settings.ocr.dpi / 72
+    scans = [p for p in model.pictures if p.area > 0.3 * model.frame_width * model.frame_height]
+    native = max((math.sqrt(p.pixels / p.area) for p in scans), default=0.0)
+    wanted = max(wanted, min(native, 2 * wanted))
     points = max(float(page.rect.width) * float(page.rect.height), 1.0)
     bound = min(_RENDER_PIXELS, settings.limits.image_pixels)
     return min(wanted, math.sqrt(bound / points))

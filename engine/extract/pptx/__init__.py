@@ -42,7 +42,6 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
         except RecursionError as error:
             raise InputError("the deck is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
     _settle_furniture(builder)
-    builder.metadata.extra.pop("image_bytes", None)
     return builder.finish()
 
 

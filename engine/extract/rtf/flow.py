@@ -11,6 +11,13 @@ from engine.records import StructureElement
 _LONGEST_HEADING = 400
 
 
+def paired(text: str) -> str:
+    """UTF-16 surrogates, which RTF writes one by one, joined into characters; lone ones become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 @dataclass(slots=True)
 class Paragraph:
     """Properties in force for the current paragraph; \\pard resets them."""
@@ -77,7 +84,7 @@ class Flow:
                 self.blocks.extend(built)
 
     def _take(self, paragraph: Paragraph) -> list[StructureElement]:
-        text = "".join(self.parts).replace("\t", " ").strip()
+        text = paired("".join(self.parts)).replace("\t", " ").strip()
         marker, self.marker = self.marker, ""
         anchored, self.anchored, self.parts = self.anchored, [], []
         if not text:

@@ -57,9 +57,15 @@ def tokens(data: bytes) -> Iterator[Token]:
 
 def codepage(number: int) -> str:
     """Python codec of a Windows code page; cp1252 for one not known."""
-    name = {932: "cp932", 936: "gbk", 949: "cp949", 950: "cp950", 1361: "johab", 10000: "mac_roman", 65001: "utf-8"}.get(
-        number, f"cp{number}"
-    )
+    name = {
+        932: "cp932",
+        936: "gbk",
+        949: "cp949",
+        950: "cp950",
+        1361: "johab",
+        10000: "mac_roman",
+        65001: "utf-8",
+    }.get(number, f"cp{number}")
     try:
         b"".decode(name)
     except LookupError:

@@ -24,7 +24,6 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     builder = context.builder()
     for sheet in _sheets(path, context, builder):
         emit_sheet(builder, sheet)
-    builder.metadata.extra.pop("image_bytes", None)
     return builder.finish()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from engine.document import Builder, table_from_cells
 from engine.errors import Code, InputError, Stage
@@ -107,8 +108,10 @@ def _regions(sheet: Sheet) -> Iterator[Region]:
     bands: list[Region] = []
     previous: int | None = None
     for number in sorted(n for n, row in sheet.rows.items() if row):
-        if previous is None or any(n not in bridged for n in range(previous + 1, min(number, previous + 50))) or (
-            number - previous > 50
+        if (
+            previous is None
+            or any(n not in bridged for n in range(previous + 1, min(number, previous + 50)))
+            or (number - previous > 50)
         ):
             bands.append(Region([]))
         bands[-1].rows.append((number, sheet.rows[number]))
@@ -145,8 +148,8 @@ def _continues(above: Region, below: Region) -> bool:
     if first_number - above.rows[-1][0] - 1 > _MAX_SPACER_ROWS or len(above.rows) < 2 or len(first) < 2:
         return False
     (left, right), (low, high) = above.columns, below.columns
-    numbers = [t for c, t in first.items() if is_number(t)]
-    return low >= left and high <= right and right > left and bool(numbers) and not is_number(first[min(first)])
+    labelled = not is_number(first[min(first)]) and any(map(is_number, first.values()))
+    return low >= left and high <= right and right > left and labelled
 
 
 def _split_columns(region: Region) -> Iterator[Region]:
@@ -165,7 +168,7 @@ def _split_columns(region: Region) -> Iterator[Region]:
 def _boundaries(region: Region) -> list[int]:
     """Columns before which a table may end: after an empty column, or where no row lies on both sides."""
     used = sorted({column for _, row in region.rows for column in row})
-    found = [b for a, b in zip(used, used[1:], strict=False) if b - a > 1]
+    found = [b for a, b in pairwise(used) if b - a > 1]
     extents = sorted((min(row), max(row)) for _, row in region.rows)
     reach = extents[0][1]
     for low, high in extents:
@@ -207,7 +210,7 @@ def _starts_with_labels(region: Region) -> bool:
 
 def is_number(text: str) -> bool:
     """Whether a displayed text is a number, amount, percentage or dash; years may head a column and do not count."""
-    return text.strip() in _DASHES or bool(_NUMBER.fullmatch(text)) and not _YEAR.fullmatch(text)
+    return text.strip() in _DASHES or (bool(_NUMBER.fullmatch(text)) and not _YEAR.fullmatch(text))
 
 
 # ---------------------------------------------------------------- tables
@@ -224,7 +227,7 @@ def _merge_origins(sheet: Sheet) -> Origins:
 
 def _emit_region(builder: Builder, region: Region, origins: Origins, place: str) -> None:
     caption, rows = _caption(region)
-    if not rows or all(len(row) == 1 for _, row in rows) and len({next(iter(row)) for _, row in rows}) == 1:
+    if not rows or (all(len(row) == 1 for _, row in rows) and len({next(iter(row)) for _, row in rows}) == 1):
         for text in [*caption, *(text for _, row in rows for text in row.values())]:
             builder.paragraph(text)
         return

@@ -25,13 +25,13 @@ def read_xls(path: Path, builder: Builder) -> Iterator[Sheet]:
 def _open(path: Path) -> Any:
     try:
         with Path("/dev/null").open("w") as silent:
-            return xlrd.open_workbook(str(path), formatting_info=True, logfile=silent)
-    except xlrd.XLRDError as error:
+            return xlrd.open_workbook(str(path), formatting_info=True, ragged_rows=True, logfile=silent)
+    except xlrd.biffh.XLRDError as error:
         if "encrypted" in str(error).lower():
             message = "the workbook is encrypted and needs a password (setting password)"
             raise InputError(message, Code.ENCRYPTED_DOCUMENT, Stage.EXTRACT) from error
         raise InputError(f"the workbook cannot be read: {error}", stage=Stage.EXTRACT) from error
-    except Exception as error:  # noqa: BLE001 - xlrd fails with whatever its record parsers run into on damaged files
+    except Exception as error:
         raise InputError(f"the workbook is damaged: {type(error).__name__}: {error}", stage=Stage.EXTRACT) from error
 
 

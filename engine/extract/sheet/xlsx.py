@@ -13,7 +13,6 @@ from engine.extract.ooxml import R, Relationships, main_part, read_properties, r
 from engine.extract.pptx.text import unescaped
 from engine.extract.sheet.drawings import drawing_blocks, sheet_comments
 from engine.extract.sheet.grid import Budget, Sheet, over
-from engine.sanitize import safexml
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, text_of
 
@@ -69,7 +68,7 @@ def _shared_strings(package: Package, rels: Relationships) -> list[str]:
         return []
     strings: list[str] = []
     characters = 0
-    for element in safexml.stream(package.xml_bytes(part), part, (f"{S}si",)):
+    for element in package.stream(part, (f"{S}si",)):
         text = _rich_text(element)
         strings.append(text)
         characters += len(text)
@@ -108,12 +107,12 @@ def _drop(element: Node) -> None:
 
 
 # ---------------------------------------------------------------- sheets
-_WATCHED = tuple(f"{S}{name}" for name in ("row", "col", "mergeCell", "oddHeader", "oddFooter", "ddeLink"))
+_WATCHED = tuple(f"{S}{name}" for name in ("row", "col", "mergeCell"))
 
 
 def _read_sheet(book: Workbook, sheet: Sheet, part: str) -> None:
     try:
-        for element in safexml.stream(book.package.xml_bytes(part), part, _WATCHED):
+        for element in book.package.stream(part, _WATCHED):
             _read_element(book, sheet, element)
     except InputError as error:
         if error.code is Code.LIMIT_EXCEEDED:

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +22,7 @@ from sqlalchemy.engine import Connection
 
 from engine.records import Failure
 from engine.registry import Project, outcomes
+from engine.registry.migrate import upgrade
 from engine.registry.models import DOCUMENTS
 from engine.registry.queries import Registry
 
@@ -119,14 +121,14 @@ def test_no_child_outlives_its_parents_deletion(registry: Registry, project: Pro
 
 def _killed_inside(registry: Registry, project: Project, ready: multiprocessing.synchronize.Event) -> None:
     """Stop for ever inside a publishing transaction whose rows are written and whose commit is not."""
-    real: Callable[[Connection, object], None] = outcomes.shift
+    real = outcomes.shift
 
-    def stop(connection: Connection, changes: object) -> None:
+    def stop(connection: Connection, changes: Mapping[str, tuple[int, int]]) -> None:
         real(connection, changes)
         ready.set()
         time.sleep(60)
 
-    outcomes.shift = stop  # type: ignore[assignment]
+    outcomes.shift = stop
     registry.publish([publication(project, f"k{n}", 2, "r2") for n in range(64)])
 
 
@@ -164,13 +166,10 @@ for number in range(100_000):
 """
 
 
-def test_what_was_acknowledged_survives_sigkill(registry: Registry, project: Project, tmp_path: object) -> None:
-    from pathlib import Path
-
-    folder = Path(str(tmp_path))
-    (folder / "tests_ledger.py").write_text((Path(__file__).parent / "ledger.py").read_text("utf-8"), "utf-8")
+def test_what_was_acknowledged_survives_sigkill(registry: Registry, project: Project, tmp_path: Path) -> None:
+    (tmp_path / "tests_ledger.py").write_text((Path(__file__).parent / "ledger.py").read_text("utf-8"), "utf-8")
     root = Path(__file__).resolve().parents[3]
-    environment = os.environ | {"PYTHONPATH": f"{root}{os.pathsep}{folder}"}
+    environment = os.environ | {"PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"}
     for round_ in range(2):
         command = [sys.executable, "-c", WRITER, registry.url, str(round_)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
@@ -267,8 +266,6 @@ def test_counters_stay_true_under_mixed_load(registry: Registry, project: Projec
 
 def test_a_postgres_restart_is_survived(postgres_url: str) -> None:
     registry = Registry(postgres_url)
-    from engine.registry.migrate import upgrade
-
     upgrade(registry)
     project = registry.project("demo", create=True)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
 from engine.records import Failure
@@ -192,9 +193,9 @@ def _plans(registry: Registry, use: Callable[[], object]) -> str:
             cursor.execute(prefix + statement, parameters)  # type: ignore[attr-defined]
             plans.extend(str(row) for row in cursor.fetchall())  # type: ignore[attr-defined]
 
-    sa.event.listen(registry.engine, "before_cursor_execute", before)
+    event.listen(registry.engine, "before_cursor_execute", before)
     use()
-    sa.event.remove(registry.engine, "before_cursor_execute", before)
+    event.remove(registry.engine, "before_cursor_execute", before)
     return "\n".join(plans)
 
 

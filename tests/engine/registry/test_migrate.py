@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -65,7 +68,7 @@ def test_head_is_the_newest_migration() -> None:
 
 def test_opening_at_head_asks_once(registry: Registry) -> None:
     sent: list[str] = []
-    sa.event.listen(registry.engine, "before_cursor_execute", lambda _c, _k, statement, *_: sent.append(statement))
+    event.listen(registry.engine, "before_cursor_execute", lambda _c, _k, statement, *_: sent.append(statement))
     upgrade(registry)
     assert sent == ["SELECT version_num FROM alembic_version"]
 
@@ -121,3 +124,21 @@ def test_a_database_out_of_reach_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="refused") as caught:
         upgrade(Registry("postgresql://me:secret@127.0.0.1:1/x"))
     assert "secret" not in str(caught.value)
+
+
+def test_importing_the_registry_loads_no_driver_and_no_migrations() -> None:
+    code = (
+        "import sys; from engine.registry.queries import Registry; Registry('postgresql://h/d'); "
+        "print({'alembic', 'psycopg', 'ray', 'torch'} & set(sys.modules))"
+    )
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_a_lost_client_does_not_hold_locks_for_ever(postgres_url: str) -> None:
+    registry = Registry(postgres_url)
+    setting = "SHOW idle_in_transaction_session_timeout"
+    assert registry.read(lambda c: c.exec_driver_sql(setting).scalar()) == "1min"
+    assert registry.write(lambda c: c.exec_driver_sql(setting).scalar()) == "1min"
+    registry.close()

@@ -1,0 +1,118 @@
+"""HTML: the main content in source order, with headings, lists, tables, code and captions.
+
+The page is parsed as browsers parse it (HTML standard, by Lexbor), made inactive, measured, and walked once.
+Menus, banners, footers and cookie notices are left out where they plainly are such, and counted; a page that
+would lose most of its text is read whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+from selectolax.lexbor import LexborHTMLParser
+
+from engine.decode import Decoded, decode
+from engine.document import Builder
+from engine.extract import Context
+from engine.extract.html.blocks import Walker
+from engine.extract.html.boilerplate import Furniture
+from engine.extract.html.head import describe
+from engine.extract.html.measure import Measures
+from engine.records import ExtractedDocument, StructureElement
+from engine.sanitize.html import strip_active
+
+_META_CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
+_XHTML = re.compile(r"<\?xml|<html[^>]+xmlns", re.IGNORECASE)
+_SELF_CLOSED = re.compile(r"<(title|script|style|textarea|iframe|a|div|span|p|td|th|li|i|b|em|strong|h[1-6])(\s[^<>]*)?/>")
+_WHOLE_BELOW = 0.25  # share of a page's text that must survive
+_SMALL_PAGE = 500  # characters; a page with so little kept is read whole, furniture included
+
+
+def extract(path: Path, context: Context) -> ExtractedDocument:
+    """Read an HTML or XHTML file. An unreadable byte becomes U+FFFD and is counted."""
+    builder = context.builder()
+    decoded = decode_html(path.read_bytes())
+    if decoded.replaced:
+        builder.warn("undecodable_bytes", f"bytes that are not {decoded.encoding}", count=decoded.replaced)
+    add_html(builder, decoded.text, metadata=True)
+    return builder.finish()
+
+
+def decode_html(data: bytes) -> Decoded:
+    """Text of an HTML file; the charset of a meta tag or XML declaration counts as declared."""
+    match = _META_CHARSET.search(data[:4096])
+    return decode(data, match[1].decode("ascii") if match else None)
+
+
+def add_html(
+    builder: Builder, text: str, metadata: bool = False, furniture: bool = True, base_level: int = 0
+) -> list[StructureElement]:
+    """Add a page's blocks to the builder and return them.
+
+    `furniture`: look for boilerplate (whole pages) or keep everything (fragments, mail). `base_level` is added
+    to heading levels.
+    """
+    tree = LexborHTMLParser(_html(text))
+    if metadata:
+        describe(tree, builder.metadata)
+    for loss in strip_active(tree):
+        builder.warn(loss.code, loss.message, count=loss.count)
+    blocks, dropped = _blocks(tree, furniture)
+    if dropped["blocks"]:
+        builder.warn("boilerplate_dropped", "menus, banners and footers were left out", count=dropped["blocks"])
+    if dropped["flattened"]:
+        builder.warn("nesting_flattened", "nesting beyond all reason was read as plain text", count=dropped["flattened"])
+    emit(builder, blocks, base_level)
+    return blocks
+
+
+def _html(text: str) -> str:
+    """XHTML closes empty elements in a way HTML does not know, which would swallow the rest of the page."""
+    if _XHTML.search(text[:2000]):
+        text = _SELF_CLOSED.sub(r"<\1\2></\1>", text)
+    return text
+
+
+def _blocks(tree: LexborHTMLParser, furniture: bool) -> tuple[list[StructureElement], Counter[str]]:
+    root = tree.body or tree.root
+    if root is None:
+        return [], Counter()
+    if furniture:
+        measures = Measures(root)
+        total = measures.of(root).chars
+        has_main = _has_main(tree, measures, total)
+        dropped: Counter[str] = Counter()
+        blocks = Walker(Furniture(measures, has_main), dropped).read(root, inside_main=not has_main)
+        kept = total - dropped["characters"]
+        if kept >= _SMALL_PAGE or kept >= total * (1 - _WHOLE_BELOW) or (kept > total * _WHOLE_BELOW and kept > 150):
+            return blocks, dropped
+    dropped = Counter()
+    return Walker(None, dropped).read(root), dropped
+
+
+def _has_main(tree: LexborHTMLParser, measures: Measures, total: int) -> bool:
+    """The page names a main part that holds a good share of its text."""
+    mains = tree.css("main, [role=main]") or tree.css("article")
+    return sum(measures.of(node).chars for node in mains) > 0.3 * total
+
+
+def emit(builder: Builder, blocks: list[StructureElement], base_level: int = 0) -> None:
+    """Put a flat run of blocks into the builder; list items in a row make one list."""
+    for kind, run in groupby(blocks, key=lambda block: block.type):
+        if kind == "list_item":
+            builder.list_block([(b.level or 1, b.attributes.get("marker", "-"), b.content) for b in run])
+            continue
+        for block in run:
+            if kind == "heading":
+                builder.heading((block.level or 1) + base_level, block.content)
+            elif kind == "code":
+                builder.code(block.content, block.attributes.get("language", ""))
+            elif block.table is not None:
+                builder.table(block.table)
+            elif block.image is not None:
+                builder.image(block.image)
+            else:
+                builder.paragraph(block.content, kind)

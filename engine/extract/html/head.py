@@ -1,0 +1,67 @@
+"""What a page says of itself: title, author, dates, language."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from selectolax.lexbor import LexborHTMLParser
+
+from engine.records import DocumentMetadata
+
+_TITLE = ("og:title", "dc.title", "dcterms.title", "citation_title")
+_AUTHOR = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "byl")
+_CREATED = (
+    "article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "dcterms.date", "citation_date",
+    "dc.date.created", "pubdate", "publish-date",
+)  # fmt: skip
+_MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified", "revised")
+_KEPT = ("description", "keywords", "generator", "og:site_name", "og:type", "dc.publisher", "dc.subject")
+
+
+def describe(tree: LexborHTMLParser, metadata: DocumentMetadata) -> None:
+    """Fill `metadata` from the page's head. The declared language goes to `extra`, as it is often a template's."""
+    named = _meta(tree)
+    title = tree.css_first("head > title, title")
+    text = " ".join(title.text(deep=True).split()) if title is not None else ""
+    metadata.title = text or _first(named, _TITLE)
+    author = _first(named, _AUTHOR)
+    metadata.author = None if author and author.startswith(("http://", "https://")) else author
+    metadata.created_date = parse_date(_first(named, _CREATED))
+    metadata.modified_date = parse_date(_first(named, _MODIFIED))
+    metadata.extra.update({name: named[name] for name in _KEPT if name in named})
+    root = tree.css_first("html")
+    language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
+    if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][\w-]+)?", language):
+        metadata.extra["declared_language"] = language
+
+
+def _meta(tree: LexborHTMLParser) -> dict[str, str]:
+    """Content of meta tags by name, property or itemprop in lower case; the first of each counts."""
+    found: dict[str, str] = {}
+    for node in tree.css("meta"):
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
+        content = " ".join((attributes.get("content") or "").split())[:2000]
+        if name and content:
+            found.setdefault(name.strip().lower(), content)
+    return found
+
+
+def _first(named: dict[str, str], names: tuple[str, ...]) -> str | None:
+    return next((named[name] for name in names if name in named), None)
+
+
+def parse_date(text: str | None) -> datetime | None:
+    """An ISO 8601 date or time, or one as mail writes it (RFC 5322); naive ones count as UTC. None when it is neither."""
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime
+
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            value = read(text.strip())
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    return None

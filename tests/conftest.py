@@ -1,4 +1,4 @@
-"""Real services for the tests: a private PostgreSQL on loopback, one empty database a test.
+"""Real services for the tests: a private PostgreSQL on loopback, emptied for every test.
 
 `CORPUS_TEST_DATABASE_URL` (a role that may create databases) is used instead when it is given.
 """
@@ -38,19 +38,30 @@ def postgres_server() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
-    """URL of a database of this test's own, empty; dropped afterwards where the server outlives the tests."""
+@pytest.fixture(scope="session")
+def _postgres_database(postgres_server: str) -> Iterator[sa.URL]:
+    """A database of this session's own. One for all tests: making and dropping them is slow."""
     server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
     name = f"corpus_{uuid4().hex}"
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    yield server.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
-    if "CORPUS_TEST_DATABASE_URL" not in os.environ:
-        return  # dropping waits for a checkpoint
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+    _execute(server, f"CREATE DATABASE {name}")
+    yield server.set(database=name)
+    _execute(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def postgres_url(_postgres_database: sa.URL) -> str:
+    """URL of an empty database, this test's alone until the next test asks for one."""
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    _execute(_postgres_database, f"{others} AND pid <> pg_backend_pid()", "DROP SCHEMA public CASCADE")
+    _execute(_postgres_database, "CREATE SCHEMA public")
+    return _postgres_database.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _execute(url: sa.URL, *statements: str) -> None:
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement))
 
 
 def _serve(binaries: Path, folder: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.chunk import Piece
-from engine.chunk.ruler import Ruler
+from engine.chunk.ruler import Budget, Ruler
 from engine.chunk.windows import windows
 from engine.records import ChunkConfig, ExtractedDocument
 
@@ -11,7 +11,7 @@ from engine.records import ChunkConfig, ExtractedDocument
 def chunk(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler) -> list[Piece]:
     """Pieces in source order, overlapping by `config.overlap_tokens`."""
 
-    def cut(start: int, reach: int) -> int:
-        return ruler.word_cut(start, reach)
+    def cut(start: int, budget: Budget) -> int:
+        return ruler.word_cut(start, budget.target, budget.hard)
 
     return windows(document, config, ruler, cut, lambda start, repeat, stop: repeat if repeat > start else stop)

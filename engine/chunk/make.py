@@ -20,7 +20,7 @@ from engine.errors import ConfigError
 from engine.ids import chunk_id, content_hash
 from engine.records import Chunk, ChunkConfig, ChunkMetadata, ExtractedDocument
 from engine.settings import Settings
-from engine.tokens import counter
+from engine.tokens import counter, grapheme_cut
 
 _LEAST_ROOM = 4  # tokens: one code point may take as many
 
@@ -113,17 +113,19 @@ class _Limits:
         return drafts
 
     def _cut(self, draft: _Draft) -> list[_Draft]:
-        """Two halves; for what cannot be halved, the text without heading and repeated rows."""
+        """Two halves between words; for one word the text without heading and repeated rows; then its halves."""
         piece, ruler = draft.piece, self._ruler
         whole = ruler.cost(piece.start, piece.end)
-        reach = ruler.reach(piece.start, Tokens(whole.standard // 2, whole.model // 2))
-        middle = ruler.word_cut(piece.start, reach)
-        if middle < piece.end:
-            halves = _within([_part(piece, piece.start, middle), _part(piece, middle, piece.end)], ruler.text)
-            return [self._draft(half, draft.bare) for half in halves]
-        if draft.bare:
+        middle = ruler.word_cut(piece.start, Tokens(whole.standard // 2, whole.model // 2))
+        if middle >= piece.end and not draft.bare:
+            return [self._draft(piece, bare=True)]
+        if middle >= piece.end:
+            word = ruler.text[piece.start : piece.end]
+            middle = piece.start + grapheme_cut(word, len(word) // 2)
+        if middle == piece.start:
             raise ConfigError(f"a limit of {self._most.standard} and {self._most.model} tokens cannot hold this text")
-        return [self._draft(piece, bare=True)]
+        halves = _within([_part(piece, piece.start, middle), _part(piece, middle, piece.end)], ruler.text)
+        return [self._draft(half, draft.bare) for half in halves]
 
 
 def _part(piece: Piece, start: int, end: int) -> Piece:

@@ -43,7 +43,8 @@ def pack(stretch: Stretch, ruler: Ruler, budget: Budget) -> list[tuple[int, int]
 
 
 def _best_cut(stretch: Stretch, start: int, ruler: Ruler, budget: Budget) -> int:
-    reach = ruler.reach(start, _aim(ruler.cost(start, stretch.end), budget))
+    aim = _aim(ruler.cost(start, stretch.end), budget)
+    reach = ruler.reach(start, aim)
     half = start + (reach - start) // 2
     ranks = (stretch.blocks, stretch.items, stretch.sentences)
     for places in ranks:
@@ -56,7 +57,7 @@ def _best_cut(stretch: Stretch, start: int, ruler: Ruler, budget: Budget) -> int
             cut = _first_if_it_fits(places, start, ruler, budget)
         if cut is not None:
             return cut
-    return ruler.word_cut(start, reach)
+    return ruler.word_cut(start, aim, budget.target, budget.hard)
 
 
 def _aim(rest: Tokens, budget: Budget) -> Tokens:

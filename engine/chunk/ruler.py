@@ -102,9 +102,8 @@ class Ruler:
         self.budget = budget
         keys = atoms(text)
         table = costs.table(keys)
-        most = Tokens(max(1, budget.hard.standard // 4), max(1, budget.hard.model // 4))
-        if any(not table[key].within(most) for key in set(keys)):
-            keys = _finer(keys, table, most)
+        if any(not table[key].within(budget.hard) for key in set(keys)):
+            keys = _finer(keys, table, budget.hard)
             table = costs.table(keys)
         lengths = np.fromiter(map(len, keys), np.int64, len(keys))
         blanks = np.fromiter((len(k) - len(k.lstrip()) for k in keys), np.int64, len(keys))
@@ -149,13 +148,20 @@ class Ruler:
             first += 1  # inside a long word: begin at the next one
         return max(start, int(self._starts[first])) if first < last else end
 
-    def word_cut(self, start: int, reach: int) -> int:
-        """The last place in (start, reach] between words or CJK characters. Where one word fills it all: behind
-        a joint of that word if one lies in the second half, else `reach` itself."""
+    def word_cut(self, start: int, *allowances: Tokens) -> int:
+        """The last place between words or CJK characters within the first allowance that has one.
+
+        Where one word fills even the last allowance it must be cut: behind a joint of that word if one lies in the
+        second half of what fits, else at the end of what fits.
+        """
+        reach = start
+        for allowance in allowances:
+            reach = self.reach(start, allowance)
+            first, last = self._covered(start, reach)
+            free = np.flatnonzero(self._free[first:last])
+            if len(free):
+                return int(self._ends[first + free[-1]])
         first, last = self._covered(start, reach)
-        free = np.flatnonzero(self._free[first:last])
-        if len(free):
-            return int(self._ends[first + free[-1]])
         joints = [at for at in self._ends[(first + last) // 2 : last].tolist() if self.text[at - 1] in _JOINT]
         return joints[-1] if joints else reach
 

@@ -7,7 +7,7 @@ from bisect import bisect_left
 
 from engine.chunk import Piece
 from engine.chunk.pack import last_between
-from engine.chunk.ruler import Ruler
+from engine.chunk.ruler import Budget, Ruler
 from engine.chunk.sentences import sentence_ends
 from engine.chunk.windows import windows
 from engine.records import ChunkConfig, ExtractedDocument
@@ -20,9 +20,10 @@ def chunk(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler) -> lis
     lines = [match.start() for match in _LINE.finditer(ruler.text)]
     places = sorted({*lines, *sentence_ends(ruler.text)})
 
-    def cut(start: int, reach: int) -> int:
+    def cut(start: int, budget: Budget) -> int:
+        reach = ruler.reach(start, budget.target)
         half = start + (reach - start) // 2
-        return last_between(places, half, reach) or ruler.word_cut(start, reach)
+        return last_between(places, half, reach) or ruler.word_cut(start, budget.target, budget.hard)
 
     def step(start: int, repeat: int, stop: int) -> int:
         at = bisect_left(places, repeat)

@@ -11,8 +11,8 @@ from engine.chunk.prefix import Prefixes
 from engine.chunk.ruler import Budget, Ruler
 from engine.records import ChunkConfig, ExtractedDocument
 
-# (start, furthest end) → end of the window; (start, furthest overlap start, end) → start of the next one
-Cut = Callable[[int, int], int]
+# (start, budget) → end of the window; (start, furthest overlap start, end) → start of the next one
+Cut = Callable[[int, Budget], int]
 Step = Callable[[int, int, int], int]
 
 
@@ -29,7 +29,7 @@ def windows(document: ExtractedDocument, config: ChunkConfig, ruler: Ruler, cut:
         if ruler.fits(start, end, budget.target):
             found.append(Piece(start, end, path))
             break
-        stop = cut(start, min(ruler.reach(start, budget.target), end))
+        stop = min(cut(start, budget), end)
         found.append(Piece(start, text_end(ruler.text, start, stop), path))
         repeat = ruler.back(stop, start, overlap(config, budget))
         start = next_start(ruler.text, max(step(start, repeat, stop), start + 1), end)

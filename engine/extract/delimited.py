@@ -113,7 +113,7 @@ def _regularity(sample: str, delimiter: str) -> float:
         return 0.0
     share = often / len(counts)
     # Prose with a comma now and then is no table: most rows must agree, or most must be cut at least.
-    return share + min(usual, 50) / 1000 if share >= 0.5 or sum(c > 1 for c in counts) >= 0.8 * len(counts) else 0.0
+    return share + min(usual, 50) / 1000 if share >= 0.5 or sum(c > 1 for c in counts) >= 0.6 * len(counts) else 0.0
 
 
 # ---------------------------------------------------------------- repair

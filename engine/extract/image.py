@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
 
 
 @contextmanager
-def opened(path: Path, source_format: str = "") -> Iterator[Image.Image]:
+def opened(path: Path, source_format: str = "") -> Generator[Image.Image]:
     """The picture, header read only. Pixel limits are the caller's to check before decoding."""
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
     try:

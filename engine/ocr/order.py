@@ -208,11 +208,18 @@ def _are_columns(left: list[T], right: list[T], unit: float, rank: dict[int, int
     """Whether two stacks side by side are columns of text, not labels with their values."""
     words_left, words_right = _words_per_row(left), _words_per_row(right)
     tall = max(b.y1 - b.y0 for b in (*left, *right)) > 4 * unit
+    if _numeric_share(left + right) > 0.4 and _aligned(left, right, unit):
+        return False
     if min(words_left, words_right) >= _FEW_WORDS or tall:
         return True
     if _drawn_apart(left, right, rank):
         return min(len(left), len(right)) > 1 or not _aligned(left, right, unit)
     return not _aligned(left, right, unit) and min(words_left, words_right) > 1.5
+
+
+def _numeric_share(boxes: list[T]) -> float:
+    words = [word for b in boxes for word in b.text.split()]
+    return sum(word[:1].isdigit() for word in words) / max(len(words), 1)
 
 
 def _words_per_row(boxes: list[T]) -> float:

@@ -22,8 +22,9 @@ _ENDED = re.compile(r"\s*\n\s*")
 def read_table(node: LexborNode, walker: Walker, depth: int, inside_main: bool) -> list[StructureElement]:
     """The blocks a table stands for: caption and table, or the blocks of its cells where it only lays out."""
     rows = _rows(node)
-    if _is_line(node, rows):
-        return _line(rows[0], walker, depth)
+    filled = [row for row in rows if row.text(strip=True)]
+    if _is_line(node, filled):
+        return _line(filled[0], walker, depth)
     if _is_layout(node, rows):
         inner = walker.sub()
         for cell in (c for row in rows for c in _cells(row)):

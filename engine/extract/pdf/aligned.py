@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from engine.extract.pdf.grid import FoundTable
 from engine.extract.pdf.model import Run, Word
 from engine.extract.pdf.paragraphs import join_words
-from engine.extract.pdf.rules import Segment
+from engine.extract.pdf.rules import Segment, positions
 from engine.records import TableCell
 
 _CELL_GAP = 0.85  # em; wider white inside a row parts two entries
 _NUMBER = re.compile(r"^[^\w]*[\d.,:/%()$€£+\-–—−*]+[^\w]*$|^(?:n/?a|nil|x|yes|no|-+|–|—|\.+)\.?$", re.IGNORECASE)
+_MARK = re.compile(r"[•▪◦●○■□·*–—-]|\(?[\da-zA-Z]{1,3}[.)]|\.\d")
 _LEADER = re.compile(r"(?:\.\s?){4,}")
 
 
@@ -77,7 +78,7 @@ def ruled_region_tables(horizontal: Sequence[Segment], runs: Sequence[Run]) -> l
         rows = rows_of([r for r in runs if id(r) not in taken and _within(r, group)])
         for start, end in _tabular_stretches(rows, hinted=True):
             part = rows[start:end]
-            table = aligned_table(part, hinted=True, separators=[s.at for s in group])
+            table = aligned_table(part, hinted=True, separators=positions([s.at for s in group]))
             if table is not None:
                 found.append(table)
                 taken.update(id(run) for row in part for run in row.runs)
@@ -136,14 +137,7 @@ def _tabular_stretches(rows: list[Row], hinted: bool) -> list[tuple[int, int]]:
             lonely += 1
     if start >= 0:
         stretches.append((start, last + 1))
-    return [(_with_head(rows, s, unit) if hinted else s, e) for s, e in stretches if e - s >= 2]
-
-
-def _with_head(rows: list[Row], start: int, unit: float) -> int:
-    """A single centred entry right above the first row of a framed table is its spanning head."""
-    if start and rows[start].y0 - rows[start - 1].y1 < unit:
-        return start - 1
-    return start
+    return [(s, e) for s, e in stretches if e - s >= 2]
 
 
 # ---------------------------------------------------------------- one table
@@ -157,6 +151,7 @@ def aligned_table(rows: list[Row], hinted: bool, separators: list[float]) -> Fou
         return None
     placed = [_place(row, edges) for row in rows]
     placed = _merge_wrapped(rows, placed, separators, len(edges))
+    placed = _merge_heads(placed)
     cells = [
         TableCell(r, first, join_words(words), 1, last - first + 1)
         for r, entries in enumerate(placed)
@@ -266,6 +261,25 @@ def _merge_wrapped(
     return merged
 
 
+def _merge_heads(
+    placed: list[list[tuple[int, int, list[Word]]]],
+) -> list[list[tuple[int, int, list[Word]]]]:
+    """Column names printed on several lines are one row, unless some of them span columns."""
+    figures = [n for n, entries in enumerate(placed) if _figures(entries)]
+    head = figures[0] if figures else 0
+    if head < 2 or head > 6 or any(last > first for entries in placed[:head] for first, last, _ in entries):
+        return placed
+    merged = placed[0]
+    for entries in placed[1:head]:
+        merged = _union(merged, entries)
+    return [merged, *placed[head:]]
+
+
+def _figures(entries: list[tuple[int, int, list[Word]]]) -> bool:
+    rest = [words for first, _, words in entries if first > 0]
+    return bool(rest) and 2 * sum(bool(_NUMBER.match(" ".join(w.text for w in words))) for words in rest) > len(rest)
+
+
 def _union(
     above: list[tuple[int, int, list[Word]]], below: list[tuple[int, int, list[Word]]]
 ) -> list[tuple[int, int, list[Word]]]:
@@ -284,12 +298,12 @@ def _plausible(rows: list[Row], edges: list[tuple[float, float]], hinted: bool) 
     full = [r for r in rows if len(r.entries) >= 2]
     if len(full) < (2 if hinted else 3) or len(full) < (0.4 if hinted else 0.6) * len(rows):
         return False
-    if _is_contents(full):
+    if _is_contents(full) or _is_list(full, edges):
         return False
     words = [len(e.words) for r in full for e in r.entries]
     texts = [" ".join(w.text for w in e.words) for r in full for e in r.entries]
     numeric = sum(bool(_NUMBER.match(t)) for t in texts) / len(texts)
-    if not hinted and statistics.fmean(words) > 4.5 and numeric < 0.25:
+    if statistics.fmean(words) > 4.5 and numeric < 0.25 and (not hinted or _fills(full, edges)):
         return False
     if len(edges) == 2 and not hinted:
         second = [e for r in full for e in r.entries if e.x0 >= edges[1][0] - 2]
@@ -298,10 +312,26 @@ def _plausible(rows: list[Row], edges: list[tuple[float, float]], hinted: bool) 
     return hinted or numeric > 0.3 or _row_by_row(full) >= 0.6
 
 
+def _fills(rows: list[Row], edges: list[tuple[float, float]]) -> bool:
+    """Whether two columns are filled from edge to edge, line after line: prose, not cells."""
+    if len(edges) != 2:
+        return False
+    shares = [
+        min((e.x1 - e.x0) / (b - a), 1.0) for r in rows for e, (a, b) in zip(r.entries, edges, strict=False) if b > a
+    ]
+    return statistics.fmean(shares) > 0.8
+
+
 def _is_contents(rows: list[Row]) -> bool:
     """A table of contents: dot leaders, or titles followed by page numbers that only rise."""
     leaders = sum(any(_LEADER.search(" ".join(w.text for w in e.words)) for e in r.entries) for r in rows)
     return 2 * leaders > len(rows)
+
+
+def _is_list(rows: list[Row], edges: list[tuple[float, float]]) -> bool:
+    """Bullets or numbers with their text beside them."""
+    marks = sum(bool(_MARK.fullmatch(" ".join(w.text for w in r.entries[0].words))) for r in rows)
+    return len(edges) == 2 and 2 * marks > len(rows)
 
 
 def _row_by_row(rows: list[Row]) -> float:

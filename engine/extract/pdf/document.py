@@ -11,14 +11,15 @@ from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.pdf.assemble import add_page
+from engine.extract.pdf.attachments import take_attachments
 from engine.extract.pdf.blocks import layout_page
-from engine.extract.pdf.extras import read_metadata, read_outline, take_attachments
 from engine.extract.pdf.furniture import REACH, MarginKeys, margin_keys, take_furniture, take_line_numbers
 from engine.extract.pdf.headings import OutlineEntry, page_headings
 from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, open_document, release_memory
 from engine.extract.pdf.pictures import PictureStore
 from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_profile, sample_numbers
+from engine.extract.pdf.properties import read_metadata, read_outline
 from engine.extract.pdf.read import read_page
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
 from engine.records import ExtractedDocument
@@ -60,9 +61,11 @@ def extract_pages(path: Path, context: Context, first: int, last: int | None) ->
         read_metadata(document, builder.metadata)
         if first == 1:
             take_attachments(document, builder, context)
-        if getattr(document, "is_repaired", False):
+        if document.is_repaired:
             builder.warn("file_repaired", "the file is damaged and was repaired while reading")
         _PageReader(document, builder, context).read(first, min(last or document.page_count, document.page_count))
+        if document.is_repaired and not builder.roots and not builder.attached:
+            raise InputError("the file is damaged and nothing could be read from it", stage=Stage.EXTRACT)
         return builder.finish()
     finally:
         document.close()

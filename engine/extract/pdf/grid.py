@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.extract.pdf.model import Run, Word
-from engine.extract.pdf.paragraphs import join_words
+from engine.extract.pdf.paragraphs import join_words, word_lines
 from engine.extract.pdf.rules import Network, Segment, positions
 from engine.records import TableCell
 
 _BULLETS = re.compile(r"[\s•▪◦●○■□·*–—-]*")
+_CELL_GAP = 0.6  # of the line height; wider white is no space between words
 _COVER = 0.6  # share of a cell's side that a line must cover to close it
 _THIN = 4.0  # points; grid rows and columns thinner than this are double lines
 _MAX_CELLS = 20_000
@@ -57,12 +59,13 @@ def grid_table(network: Network, runs: Sequence[Run]) -> FoundTable | None:
         return None
     xs = _without_thin(positions([v.at for v in network.vertical] + _open_ends(network.horizontal, inside)))
     ys = _without_thin(positions([h.at for h in network.horizontal] + _open_ends_y(network.vertical, inside)))
+    xs = _with_unruled_columns(xs, inside)
     columns, rows = len(xs) - 1, len(ys) - 1
     if columns < 2 or rows < 1 or columns * rows > _MAX_CELLS:
         return None
     places = _places(xs, ys, network)
     _fill(places, xs, ys, inside)
-    places = _split_rows(places)
+    places = _split_rows([part for place in places for part in _split_span(place, xs)])
     places = _without_unused(places)
     cells = [TableCell(p.row, p.col, join_words(p.words), p.rowspan, p.colspan) for p in places]
     table = FoundTable(x0, y0, x1, y1, cells, inside, "x " * 20, xs[:-1])
@@ -86,6 +89,35 @@ def _without_thin(at: list[float]) -> list[float]:
         if value - kept[-1] >= _THIN:
             kept.append(value)
     return kept
+
+
+def _with_unruled_columns(xs: list[float], words: list[Word]) -> list[float]:
+    """Column lines added where a drawn column holds several columns of short entries, row after row."""
+    added: list[float] = []
+    for left, right in itertools.pairwise(xs):
+        column = [w for w in words if left < (w.x0 + w.x1) / 2 < right]
+        lines = [_entries(line) for line in word_lines(column)]
+        several = [line for line in lines if len(line) >= 2]
+        if len(several) < 3 or len(several) < 0.6 * len(lines) or not _is_numeric(column):
+            continue
+        reach = float("-inf")
+        for x0, x1 in sorted((e[0].x0, max(w.x1 for w in e)) for line in several for e in line):
+            if x0 - reach > 3 and reach > left:
+                added.append((reach + x0) / 2)
+            reach = max(reach, x1)
+    return sorted([*xs, *added])
+
+
+def _entries(words: list[Word]) -> list[list[Word]]:
+    """Words in one line cut at white wider than a space."""
+    entries: list[list[Word]] = []
+    reach = float("-inf")
+    for word in sorted(words, key=lambda w: w.x0):
+        if word.x0 - reach > _CELL_GAP * (word.y1 - word.y0):
+            entries.append([])
+        entries[-1].append(word)
+        reach = max(reach, word.x1)
+    return entries
 
 
 # ---------------------------------------------------------------- cells
@@ -147,7 +179,32 @@ def _fill(places: list[_Place], xs: list[float], ys: list[float], words: list[Wo
         owner[row, col].words.append(word)
 
 
-# ---------------------------------------------------------------- rows that no line parts
+# ---------------------------------------------------------------- rows and columns that no line parts
+def _split_span(place: _Place, xs: list[float]) -> list[_Place]:
+    """A cell over several columns whose words stand apart at the column lines is several cells."""
+    if place.colspan < 2 or place.rowspan > 1 or len(place.words) < 2:
+        return [place]
+    pieces = _entries(place.words)
+    spans = [_columns(piece, xs, place) for piece in pieces]
+    if len(pieces) < 2 or any(a[1] >= b[0] for a, b in itertools.pairwise(spans)):
+        return [place]
+    split: list[_Place] = []
+    at = place.col
+    for (first, last), piece in zip(spans, pieces, strict=True):
+        split += [_Place(place.row, c, 1, 1) for c in range(at, first)]
+        split.append(_Place(place.row, first, 1, last - first + 1, piece))
+        at = last + 1
+    return split + [_Place(place.row, c, 1, 1) for c in range(at, place.col + place.colspan)]
+
+
+def _columns(words: list[Word], xs: list[float], place: _Place) -> tuple[int, int]:
+    """First and last column that some words reach into by more than a sliver."""
+    x0, x1 = min(w.x0 for w in words), max(w.x1 for w in words)
+    first = bisect_right(xs, x0 + 0.2 * (x1 - x0)) - 1
+    last = bisect_right(xs, x1 - 0.2 * (x1 - x0)) - 1
+    return max(first, place.col), min(last, place.col + place.colspan - 1)
+
+
 def _split_rows(places: list[_Place]) -> list[_Place]:
     """Split a drawn row that holds several printed rows: short entries at equal heights in most columns."""
     split: list[_Place] = []
@@ -186,8 +243,12 @@ def _printed_rows(places: list[_Place]) -> list[float]:
     for other in lines:
         if any(min(abs(y - r) for r in reference) > 0.3 * unit for y in other):
             return []
-    short = sum(len(filled[n].words) <= 2.5 * len(lines[n]) for n in range(len(filled)))
-    return reference if short >= 0.5 * len(filled) else []
+    figures = sum(_is_numeric(filled[n].words) for n in full)
+    return reference if 2 * figures >= len(full) else []
+
+
+def _is_numeric(words: list[Word]) -> bool:
+    return 2 * sum(any(c.isdigit() for c in w.text) or w.text in "-–—*" for w in words) > len(words)
 
 
 def _line_heights(words: list[Word]) -> list[float]:

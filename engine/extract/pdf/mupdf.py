@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from engine.errors import Code, InputError, Stage
 
 sys.modules.setdefault("pymupdf.layout", None)  # pyright: ignore[reportArgumentType]
 
-import pymupdf  # noqa: E402
-from pymupdf import mupdf as _bindings  # noqa: E402
+# PyMuPDF's own annotations are partial and partly wrong (None for values that are never None), so it is untyped here.
+pymupdf: Any = import_module("pymupdf")
+_bindings: Any = import_module("pymupdf.mupdf")
+Document = Any
+Page = Any
 
 pymupdf.no_recommend_layout()
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)
-
-Document = pymupdf.Document
-Page = pymupdf.Page
-Matrix = pymupdf.Matrix
-Rect = pymupdf.Rect
 
 # What MuPDF raises on broken input, depending on the layer that notices.
 MUPDF_ERRORS: tuple[type[Exception], ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from engine.extract.pdf.annotations import read_annotations
 from engine.extract.pdf.graphics import read_graphics
 from engine.extract.pdf.model import PageModel, Rectangle, Run, Transform, Word, apply, compose, invert
 from engine.extract.pdf.mupdf import TEXT_FLAGS, Page
@@ -49,6 +50,7 @@ def read_page(page: Page, number: int) -> PageModel:
         vertical=any(line.get("wmode") for _, _, line in lines[:50]),
     )
     read_graphics(page, model, to_frame)
+    read_annotations(page, model, to_frame)
     return model
 
 

@@ -6,6 +6,7 @@ After the RTF 1.9.1 specification. The parser keeps its own stack, so nesting co
 from __future__ import annotations
 
 from engine.document import Builder
+from engine.extract.flow import text_block
 from engine.extract.rtf.controls import HANDLERS, end_paragraph
 from engine.extract.rtf.destinations import close_flow
 from engine.extract.rtf.flow import Flow, Paragraph
@@ -49,7 +50,7 @@ _KNOWN_STARRED = {
 
 
 def read(data: bytes, builder: Builder) -> list[StructureElement]:
-    """Blocks of an RTF file in source order; headers, footers and metadata go to the builder."""
+    """Blocks of an RTF file in source order; headers and footers last; metadata goes to the builder."""
     body = Flow()
     reader = Reader(builder, Group(body, "cp1252"))
     for token in tokens(data):
@@ -57,10 +58,8 @@ def read(data: bytes, builder: Builder) -> list[StructureElement]:
     while reader.stack:  # a truncated file ends inside its groups
         _close(reader)
     reader.flush()
-    blocks = body.finish(reader.paragraph)
-    for kind, text in dict.fromkeys(reader.furniture):
-        builder.paragraph(text, kind)
-    return blocks
+    furniture = [text_block(kind, text) for kind, text in dict.fromkeys(reader.furniture)]
+    return body.finish(reader.paragraph) + furniture
 
 
 def _token(reader: Reader, token: Token) -> None:

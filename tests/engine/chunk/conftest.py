@@ -33,7 +33,7 @@ def builder(settings: Settings) -> Builder:
 
 @pytest.fixture(scope="session")
 def chunked(settings: Settings, limits: ModelLimits) -> Chunking:
-    """`chunked(document, strategy="semantic", max_tokens=512, ...)`: chunks, already held to the rules of all chunks."""
+    """`chunked(document, strategy="semantic", max_tokens=512, ...)`: chunks whose counts keep the limits."""
 
     def run(document: ExtractedDocument, strategy: str = "semantic", **config: object) -> list[Chunk]:
         chosen = ChunkConfig(strategy=strategy, **config)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -97,7 +98,7 @@ def cut_words(document: ExtractedDocument, chunks: list[Chunk]) -> list[str]:
 
 @pytest.mark.parametrize("strategy", ["semantic", "recursive", "fixed", "sliding"])
 @given(parts=st.lists(blocks, max_size=8), max_tokens=st.sampled_from([16, 40, 120, 512]), headings=st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_limits_coverage_and_determinism(
     strategy: str, parts: list[tuple[str, object]], max_tokens: int, headings: bool
 ) -> None:
@@ -112,12 +113,12 @@ def test_limits_coverage_and_determinism(
     assert make_chunks(build(parts), "d", config, LIMITS, SETTINGS) == chunks
     assert len({c.chunk_id for c in chunks}) == len(chunks)
     starts = [c.metadata.char_start for c in chunks]
-    assert all(a <= b for a, b in zip(starts, starts[1:], strict=False))
+    assert all(a <= b for a, b in pairwise(starts))
     assert not cut_words(document, chunks)
 
 
 @given(text=st.one_of(runs, chunks_of_text), max_tokens=st.sampled_from([16, 60]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_grapheme_of_usual_size_is_cut(text: str, max_tokens: int) -> None:
     builder = Builder("txt", SETTINGS.limits)
     builder.paragraph(text)

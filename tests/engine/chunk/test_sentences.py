@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from engine.chunk.sentences import sentence_ends
@@ -9,7 +11,7 @@ from engine.chunk.sentences import sentence_ends
 
 def sentences(text: str) -> list[str]:
     cuts = [0, *sentence_ends(text), len(text)]
-    return [text[a:b].strip() for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [text[a:b].strip() for a, b in pairwise(cuts)]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from engine.document import Builder
@@ -15,7 +17,7 @@ def test_fixed_windows_end_between_words_and_overlap(builder: Builder, chunked) 
     builder.paragraph(WORDS)
     document = builder.finish()
     chunks = chunked(document, "fixed", overlap_tokens=40)
-    for left, right in zip(chunks, chunks[1:], strict=False):
+    for left, right in pairwise(chunks):
         shared = document.content[right.metadata.char_start : left.metadata.char_end]
         assert 20 <= counter().count(shared) <= 40
         assert right.content.startswith("word")

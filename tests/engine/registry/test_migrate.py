@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy import event
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import event
 
 from engine.errors import ConfigError, StorageError
 from engine.registry.migrate import HEAD, SCRIPTS, current, downgrade, upgrade

@@ -1,0 +1,71 @@
+"""Binary Word and PowerPoint files, made by LibreOffice itself from modern ones."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import docx as python_docx
+import pytest
+
+from engine.errors import Code, CorpusError, InputError
+from engine.extract import legacy
+from engine.extract.legacy import convert
+from engine.tools import run
+from tests.engine.extract.office_files import context, read
+
+needs_libreoffice = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+
+
+def make_doc(tmp_path: Path) -> Path:
+    """A .doc with a heading, words and a table."""
+    made = python_docx.Document()
+    made.add_heading("Old heading", 1)
+    made.add_paragraph("Words of old.")
+    table = made.add_table(2, 2)
+    for index, text in enumerate(("a", "b", "c", "d")):
+        table.cell(index // 2, index % 2).text = text
+    made.add_paragraph("The end.")  # Word documents do not end with a table
+    made.save(str(tmp_path / "old.docx"))
+    home = tmp_path / "home"
+    home.mkdir()
+    profile = f"-env:UserInstallation={(home / 'profile').as_uri()}"
+    command = [legacy._program(), profile, "--headless", "--convert-to", "doc:MS Word 97", "--outdir", str(tmp_path)]
+    for _ in range(2):  # the first start may only set up the profile
+        if not (tmp_path / "old.doc").exists():
+            run([*command, str(tmp_path / "old.docx")], 120, home)
+    return tmp_path / "old.doc"
+
+
+@needs_libreoffice
+def test_word_97(tmp_path: Path) -> None:
+    document = read(make_doc(tmp_path), "doc", tmp_path)
+    assert document.metadata.headings == ["Old heading"]
+    assert "Words of old." in document.content
+    assert [c.text for c in document.tables[0].cells] == ["a", "b", "c", "d"]
+    assert document.metadata.source_format == "doc"
+
+
+@needs_libreoffice
+def test_a_conversion_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    path = make_doc(tmp_path)
+    with pytest.raises(InputError) as caught:
+        convert(path, "doc", "docx", context(tmp_path, "doc", tool_seconds=0.05))
+    assert caught.value.code is Code.EXTRACTION_TIMEOUT
+
+
+def test_without_libreoffice_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("engine.tools._SEARCH_PATH", str(tmp_path))
+    (tmp_path / "a.doc").write_bytes(b"")
+    with pytest.raises(CorpusError, match="apt-get install libreoffice-writer-nogui") as caught:
+        convert(tmp_path / "a.doc", "doc", "docx", context(tmp_path, "doc"))
+    assert caught.value.code is Code.MISSING_DEPENDENCY
+
+
+@pytest.mark.parametrize("data", [b"<html>not word</html>", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600])
+def test_what_is_no_word_file_never_reaches_libreoffice(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.doc").write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "a.doc", "doc", tmp_path)
+    assert caught.value.code is Code.EXTRACTION_FAILED

@@ -27,11 +27,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import Code, InputError, Stage
+from engine.errors import Code, ConfigError, InputError, Stage
 from engine.settings import Limits
 
 _LENGTH = struct.Struct("<Q")
 _POLL_SECONDS = 0.02
+START_SECONDS = 120.0  # for a child to import its handler, on a busy machine
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -107,13 +108,20 @@ class Slot:
         environment = dict(os.environ, **(self.environment or {}))
         paths = [environment.get("PYTHONPATH", ""), str(_ROOT), *sys.path]  # plug-ins must import in the child too
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "engine.isolated", self.handler, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
             start_new_session=True,
         )
+        try:  # the first answer says that it is ready, so that no document's deadline pays for the start
+            self._receive(process, time.monotonic() + START_SECONDS, START_SECONDS)
+        except InputError as error:
+            _kill_tree(process.pid)
+            process.wait()
+            raise ConfigError(f"the isolated child cannot start: {error.message}") from error
+        return process
 
     def _send(self, process: subprocess.Popen[bytes], request: bytes) -> None:
         assert process.stdin is not None

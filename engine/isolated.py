@@ -66,6 +66,8 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     module, _, name = reference.partition(":")
     handle = cast("Callable[[bytes], bytes]", getattr(import_module(module), name))
+    answers.write(_LENGTH.pack(0))
+    answers.flush()
     while True:
         request = _read(requests, _LENGTH.unpack(_read(requests, _LENGTH.size))[0])
         answer = handle(request)

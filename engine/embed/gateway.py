@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.embed import ModelInfo
-from engine.embed.gateway_model import KNOWN, gateway_info, gateway_limits
+from engine.embed.gateway_model import KNOWN, gateway_info
 from engine.embed.limits import ModelLimits, longest_fitting
+from engine.embed.make import model_limits
 from engine.errors import ConfigError, EmbeddingError, Stage
 from engine.settings import Settings
 
@@ -38,8 +39,8 @@ class GatewayEmbedder:
     def __init__(self, settings: Settings) -> None:
         if not settings.gateway.url:
             raise ConfigError("embedding.backend is gateway but gateway.url (LLM_GATEWAY_URL) is empty")
-        self.info: ModelInfo = gateway_info(settings)
-        self._limits: ModelLimits = gateway_limits(settings)
+        self.info: ModelInfo = gateway_info(settings.embedding)
+        self._limits: ModelLimits = model_limits(settings)
         self._base = settings.gateway.url.rstrip("/")
         if not self._base.startswith(("http://", "https://")):
             raise ConfigError("gateway.url (LLM_GATEWAY_URL) must begin with http:// or https://")

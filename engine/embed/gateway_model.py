@@ -8,7 +8,7 @@ from engine.embed import ModelInfo
 from engine.embed.limits import ModelLimits, from_encoding, from_tokenizer_file, load_tokenizer
 from engine.embed.model_files import find_folder, fingerprint, vector_name
 from engine.errors import ConfigError
-from engine.settings import Embedding, Settings
+from engine.settings import Embedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,8 @@ def model_facts(embedding: Embedding) -> Known:
     return Known(dimensions, min(max_tokens, known.max_tokens) if known else max_tokens, tokenizer)
 
 
-def gateway_info(settings: Settings) -> ModelInfo:
+def gateway_info(embedding: Embedding) -> ModelInfo:
     """The identity of the gateway model. Its weights cannot be seen: the fingerprint covers its name."""
-    embedding = settings.embedding
     facts = model_facts(embedding)
     query, document = embedding.query_prefix, embedding.document_prefix
     identity = ["gateway", embedding.model, str(facts.dimensions), query, document, "l2"]
@@ -61,10 +60,10 @@ def gateway_info(settings: Settings) -> ModelInfo:
     )
 
 
-def gateway_limits(settings: Settings) -> ModelLimits:
+def gateway_limits(embedding: Embedding) -> ModelLimits:
     """The gateway model's limit, counted with the tokenizer named in the settings."""
-    facts = model_facts(settings.embedding)
-    prefix = settings.embedding.document_prefix
+    facts = model_facts(embedding)
+    prefix = embedding.document_prefix
     if facts.tokenizer in TIKTOKEN:
         return from_encoding(facts.tokenizer, facts.max_tokens, prefix)
     try:

@@ -9,6 +9,7 @@ import olefile
 
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
+from engine.sanitize.ole import OLE_ERRORS
 from engine.sanitize.package import OLE_MAGIC
 
 # What Office itself tries first: files that are only protected against changes use it.
@@ -33,7 +34,7 @@ def decrypted(path: Path, context: Context, what: str) -> Path:
     try:
         with olefile.OleFileIO(str(path)) as ole:
             encrypted = ole.exists("EncryptedPackage")
-    except (OSError, ValueError) as error:
+    except OLE_ERRORS as error:
         raise InputError(f"this is not a readable {what}: {error}", stage=Stage.EXTRACT) from error
     if not encrypted:
         raise InputError(f"this is not a {what}: it is a file of the old binary Office formats", stage=Stage.EXTRACT)

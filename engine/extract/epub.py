@@ -92,7 +92,11 @@ def _spine(document: Node, base: str, items: dict[str, Node], builder: Builder) 
     found: list[str] = []
     for name in order:
         item = items.get(name)
-        if item is None or item.get("media-type") not in _CHAPTER_TYPES or "nav" in (item.get("properties") or "").split():
+        if (
+            item is None
+            or item.get("media-type") not in _CHAPTER_TYPES
+            or "nav" in (item.get("properties") or "").split()
+        ):
             continue
         found.append(_resolve(base, item.get("href", "")))
     return found

@@ -13,7 +13,9 @@ from engine.extract.html.head import parse_date
 
 MAX_CHARACTERS = 64 * 1024
 _MAX_VALUE = 2000
-_BLOCK = re.compile(r"\A\ufeff?(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<body>.*?)(?:\r?\n)(?P=fence)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_BLOCK = re.compile(
+    r"\A\ufeff?(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<body>.*?)(?:\r?\n)(?P=fence)[ \t]*(?:\r?\n|\Z)", re.DOTALL
+)
 
 
 def split_front_matter(text: str, builder: Builder) -> str:

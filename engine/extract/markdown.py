@@ -23,7 +23,9 @@ from engine.extract.front_matter import split_front_matter
 from engine.extract.html import add_html
 from engine.records import ExtractedDocument, ExtractedImage, TableCell
 
-_MDX_LINES = re.compile(r"^(?:import\s.+?\sfrom\s+['\"].+['\"];?|import\s+['\"].+['\"];?|export\s+(?:const|let|default|function)\b.*)$")
+_MDX_LINES = re.compile(
+    r"^(?:import\s.+?\sfrom\s+['\"].+['\"];?|import\s+['\"].+['\"];?|export\s+(?:const|let|default|function)\b.*)$"
+)
 _DATA_URI = re.compile(r"\(\s*<?data:[^)\s]{40,}[^)]*\)")
 _TAG = re.compile(r"<[^>]*>")
 _TASK = re.compile(r"^\[([ xX])\]\s+")
@@ -184,17 +186,17 @@ def inline_text(token: Token) -> str:
     """Inline content without its marks: links and pictures as their texts, line breaks kept as written."""
     parts: list[str] = []
     for child in token.children or []:
-        if child.type in ("text", "code_inline", "math_inline", "math_inline_double"):
+        if child.type in ("text", "code_inline", "math_inline", "math_inline_double", "image"):
             parts.append(child.content)
-        elif child.type == "image":
-            parts.append(child.content)
-        elif child.type == "softbreak":
-            parts.append("\n")
-        elif child.type == "hardbreak" or (child.type == "html_inline" and child.content.lower().startswith("<br")):
+        elif child.type in ("softbreak", "hardbreak") or _is_line_break(child):
             parts.append("\n")
         elif child.type == "footnote_ref":
             parts.append(f"[{child.meta.get('label') or child.meta.get('id', 0) + 1}]")
     return re.sub(r"\n{2,}", "\n", "".join(parts))
+
+
+def _is_line_break(token: Token) -> bool:
+    return token.type == "html_inline" and token.content.lower().startswith("<br")
 
 
 def _without_images(token: Token) -> str:

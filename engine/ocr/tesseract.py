@@ -31,6 +31,7 @@ ENGINE = "tesseract"
 _GOOD = 0.8  # a reading this sure is not doubted
 _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a guess
 _SCRIPT_CONFIDENCE = 0.5
+_LANGUAGE_MARGIN = 0.02  # by how much less sure a reading in the text's own language may be
 _POOR_LINE = 0.65  # lines read less surely than this, among sure ones, may be in another script
 _SMALL_SIDE = 900  # pixels; smaller pictures are enlarged, letters under 20 pixels read badly
 _MAX_ENLARGED = 12_000_000
@@ -137,7 +138,8 @@ def _best_reading(
         picture = upright
     if not settings.ocr.languages and not language:
         better = _in_its_language(picture, best, seconds)
-        best = better if better is not None and better.worth > best.worth else best
+        if better is not None and better.confidence > best.confidence - _LANGUAGE_MARGIN:
+            best = better
         best = _with_other_scripts(picture, best, scratch, seconds)
     return best, rotate, size
 

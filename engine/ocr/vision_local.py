@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image
+
+from engine.errors import Code, CorpusError, Stage
 from engine.ocr.layout import group_lines, mean_confidence
 from engine.records import OcrLine, OcrResult
 
@@ -20,8 +24,17 @@ class LocalVision:
     _engine: Any = field(default=None, repr=False)
 
     def read(self, image_path: Path) -> OcrResult:
-        """Read one picture; boxes in its pixels. Raises OSError for a file that is no picture."""
-        found = self._loaded()(str(image_path))
+        """Read one picture; boxes in its pixels. Raises CorpusError (OCR_FAILED) when the engine fails on it."""
+        engine = self._loaded()
+        try:
+            with Image.open(image_path) as image:
+                pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]  # the models expect blue first
+            found = engine(pixels)
+        except (OSError, ValueError, RuntimeError) as error:
+            message = (str(error).splitlines() or [type(error).__name__])[0][:150]
+            raise CorpusError(
+                f"the vision engine failed on a page: {message}", Code.OCR_FAILED, Stage.VISION
+            ) from error
         if found is None or found.txts is None or found.boxes is None:
             return OcrResult([], 0.0, self.name)
         lines = [

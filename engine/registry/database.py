@@ -30,6 +30,7 @@ from engine.registry.text import encode_json
 T = TypeVar("T")
 
 BUSY_MS = 60_000  # how long SQLite waits for another process's transaction
+SQLITE_SIZES = ("journal_size_limit=67108864", "cache_size=-32000")  # bytes of log kept, KiB of pages in memory
 IDLE_MS = 60_000  # how long PostgreSQL waits for a client inside a transaction; ours never pause there
 ATTEMPTS = 6
 IN_LIST = 500  # ids in one IN list
@@ -190,7 +191,7 @@ def _postgres_connected(connection: DBAPIConnection, _record: object) -> None:
 
 def _sqlite_connected(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # the driver begins nothing by itself, see _sqlite_begin
-    for pragma in (f"busy_timeout={BUSY_MS}", "foreign_keys=ON", "synchronous=FULL", "journal_size_limit=67108864"):
+    for pragma in (f"busy_timeout={BUSY_MS}", "foreign_keys=ON", "synchronous=FULL", *SQLITE_SIZES):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -35,10 +35,10 @@ class Removal(Projects):
         """
 
         def work(connection: Connection) -> list[str]:
-            root = lock_rows(connection, [document_id])
-            return _tombstone(connection, [r.id for r in root.values() if r.project_id == (project or r.project_id)])
+            root = lock_rows(connection, [document_id]).values()
+            mine = [row.id for row in root if project_id is None or row.project_id == canonical(project_id)]
+            return _tombstone(connection, mine)
 
-        project = None if project_id is None else canonical(project_id) or "none"
         return self.write(work)
 
     def retire_children(self, parent_id: str, keep: Collection[str], generation: int | None = None) -> list[str]:

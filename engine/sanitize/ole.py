@@ -28,7 +28,7 @@ _EXECUTABLE = {
     "settingcontent-ms",
 }  # fmt: skip
 # olefile raises these on damaged containers.
-OLE_ERRORS = (OSError, ValueError, IndexError, struct.error)
+OLE_ERRORS = (OSError, ValueError, IndexError, RecursionError, struct.error)
 
 
 def open_object(data: bytes, name: str) -> tuple[str, bytes] | None:

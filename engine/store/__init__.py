@@ -187,7 +187,8 @@ class Store(Protocol):
     def scroll(
         self, where: Filter, with_dense: Sequence[str] = (), batch: int = 256, fields: Sequence[str] | None = None
     ) -> Iterator[list[Record]]:
-        """Every matching point, in batches, in id order. `fields`: only these payload fields."""
+        """Every matching point, in batches, in id order. `fields`: only these payload fields. A name in
+        `with_dense` that the collection lacks is left out, here and in `fetch`."""
         ...
 
     def facet(self, field: str, where: Filter, limit: int = 100) -> dict[str, int]:

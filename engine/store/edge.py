@@ -24,6 +24,7 @@ from engine.store import PAYLOAD_INDEXES, Condition, Filter, Hit, Points, Query,
 from engine.store.checks import check_filter, check_matrix, check_points, check_queries, check_sizes
 
 SHARD = "shard"
+CONFIG = "edge_config.json"  # written by the engine, inside the shard
 FLUSH_EVERY = 8192  # points written between flushes: bounds the log replayed after a kill (about 3 KB a point)
 
 
@@ -86,11 +87,12 @@ class EdgeStore:
 
     def _load(self) -> None:
         path = self.folder / SHARD
-        if (path / "edge_config.json").exists():
+        # A kill during creation may leave either without the other; the engine restores its file from the segments.
+        if (path / CONFIG).exists() or any(path.glob("segments/*")):
             with _engine_errors():
                 self._shard = edge.EdgeShard.load(str(path))
-                # The file is the engine's own; its bindings offer no way to ask a shard for its vectors.
-                config = _read_config(path / "edge_config.json")
+                # The bindings offer no way to ask a shard for its vectors.
+                config: dict[str, Any] = json.loads((path / CONFIG).read_text("utf-8"))
             self._vectors = {name: int(params["size"]) for name, params in config["vectors"].items()}
 
     def _ensure_indexes(self, shard: edge.EdgeShard) -> None:
@@ -180,7 +182,7 @@ class EdgeStore:
         if self._shard is None or not ids:
             return []
         with _engine_errors():
-            found = self._shard.retrieve(list(ids), edge_types.selector(fields), list(with_dense) or False)
+            found = self._shard.retrieve(list(ids), edge_types.selector(fields), self._present(with_dense))
         records = {str(r.id): edge_types.to_record(r, with_dense, fields) for r in found}
         return [records[id] for id in ids if id in records]
 
@@ -210,7 +212,7 @@ class EdgeStore:
             limit=limit,
             filter=edge_types.to_filter(where),
             with_payload=edge_types.selector(fields),
-            with_vector=list(with_dense) or False,
+            with_vector=self._present(with_dense),
         )
         with _engine_errors():
             found, following = self._shard.scroll(request)
@@ -237,6 +239,9 @@ class EdgeStore:
         request = edge.FacetRequest(field, limit=limit, exact=True, filter=edge_types.to_filter(where))
         with _engine_errors():
             return {str(hit.value): hit.count for hit in self._shard.facet(request).hits}
+
+    def _present(self, with_dense: Sequence[str]) -> list[str] | bool:
+        return [name for name in with_dense if name in self._vectors] or False
 
     # ------------------------------------------------------------ upkeep
     def optimize(self, force: bool = False) -> bool:
@@ -282,7 +287,3 @@ class EdgeStore:
         if self._shard is None:
             raise StorageError("the collection does not exist yet; call ensure first")
         return self._shard
-
-
-def _read_config(file: Path) -> dict[str, Any]:
-    return json.loads(file.read_text("utf-8"))

@@ -44,10 +44,13 @@ def this_process(actor: Mapping[str, str] | None = None) -> Owner:
 def take(folder: Path, owner: Owner) -> TextIOWrapper:
     """Lock `folder` for `owner` and return the open lock file; closing it (or dying) gives the folder free.
 
-    Raises StoreLockedError when another process holds it.
+    Raises StoreLockedError when another process holds it, StorageError when it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / LOCK_FILE).open("w")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK_FILE).open("w")
+    except OSError as error:
+        raise StorageError(f"cannot use {folder} for the store: {error}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

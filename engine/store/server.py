@@ -201,7 +201,7 @@ class ServerStore:
     ) -> list[Record]:
         if not ids or not self._there():
             return []
-        vectors: bool | list[str] = list(with_dense) or False
+        vectors = self._present(with_dense)
         found = self._call(
             "fetch points",
             lambda: self._client.retrieve(self._name, list(ids), types.selector(fields), vectors),
@@ -223,7 +223,7 @@ class ServerStore:
         if not self._there():
             return
         condition, selector = types.to_filter(where), types.selector(fields)
-        vectors: bool | list[str] = list(with_dense) or False
+        vectors = self._present(with_dense)
         after: Any = None
         while True:
             found, after = self._call(
@@ -254,6 +254,10 @@ class ServerStore:
     def _there(self) -> bool:
         self._known([])
         return self._exists
+
+    def _present(self, with_dense: Sequence[str]) -> list[str] | bool:
+        known = self._known(with_dense)
+        return [name for name in with_dense if name in known] or False
 
     def _writable(self, names: Sequence[str]) -> dict[str, int]:
         vectors = self._known(names)

@@ -1,6 +1,6 @@
 """kill -9 at random moments; resume; the end must equal an undisturbed run.
 
-Slow: about a minute a round. `CORPUS_KILL_ROUNDS` (default 20) and `CORPUS_KILL_SEED` (default 1) choose which.
+Slow: about a minute a round. `KILL_ROUNDS` (default 20) and `KILL_SEED` (default 1) choose which.
 """
 
 from __future__ import annotations
@@ -14,27 +14,18 @@ import sys
 import time
 import zipfile
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 from corpora import text, write_texts
+from snapshots import Snapshot, equal, snapshot, twin_home
 
-from engine.registry.queries import open_registry
-from engine.settings import load
-from engine.store import Condition, Filter
-from engine.store.open import open_store
-from engine.sweep import sweep
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(3600)]
-ROUNDS = int(os.environ.get("CORPUS_KILL_ROUNDS", "20"))
-SEED = int(os.environ.get("CORPUS_KILL_SEED", "1"))
+ROUNDS = int(os.environ.get("KILL_ROUNDS", "20"))
+SEED = int(os.environ.get("KILL_SEED", "1"))
 TARGETS = ("driver", "prepare actor", "store actor", "all of Ray")
-OWN_TO_A_RUN = {"generation"}  # counts attempts; all else must be equal
 ROOT = Path(__file__).resolve().parents[2]
-
-Snapshot = dict[str, tuple[dict[str, Any], np.ndarray]]
 
 
 def start(home: Path, docs: Path) -> subprocess.Popen[bytes]:
@@ -90,29 +81,6 @@ def settled(started: list[psutil.Process]) -> None:
     psutil.wait_procs(alive, timeout=10)
 
 
-def snapshot(home: Path) -> Snapshot:
-    """Every point by chunk id, after the sweeper; each must belong to the visible revision of its document."""
-    settings = load({"home": home}, environ={})
-    registry, store = open_registry(settings), open_store(settings, ray=False)
-    sweep(store, registry, older_than_seconds=0)
-    project = registry.project("demo").id
-    (vector,) = store.vectors()
-    found: Snapshot = {}
-    for batch in store.scroll(Filter([Condition("project_id", "any", [project])]), with_dense=[vector]):
-        active = registry.active([str(r.payload["document_id"]) for r in batch])
-        for record in batch:
-            payload = record.payload
-            assert active[str(payload["document_id"])] == payload["revision"], "an orphan survived the sweeper"
-            assert str(payload["chunk_id"]) not in found, "a chunk stands twice"
-            kept = {k: v for k, v in payload.items() if k not in OWN_TO_A_RUN}
-            found[str(payload["chunk_id"])] = (kept, record.dense[vector])
-    for row in registry.documents(project, limit=1000):
-        stored = sum(p["document_id"] == row.document_id for p, _ in found.values())
-        assert (row.status, row.chunk_count) == ("completed", stored), row.key
-    store.close()
-    return found
-
-
 def make_documents(folder: Path) -> None:
     write_texts(folder, 120, sentences=20)
     with zipfile.ZipFile(folder / "box.zip", "w") as box:
@@ -121,38 +89,15 @@ def make_documents(folder: Path) -> None:
         box.writestr("nested/mail.eml", f"Subject: tide\nFrom: a@example.org\n\n{text(600, 20)}")
 
 
-def equal(a: Snapshot, b: Snapshot) -> None:
-    assert a.keys() == b.keys()
-    by_project = {"project_id", "document_id", "chunk_id"}
-    for chunk, (payload, vector) in a.items():
-        other, other_vector = b[chunk]
-        assert {k: v for k, v in payload.items()} == {k: v for k, v in other.items()}, by_project
-        assert float(vector @ other_vector) > 0.9999
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Snapshot, float]:
     folder = tmp_path_factory.mktemp("kill")
     make_documents(folder / "docs")
-    settings = load({"home": folder / "clean"}, environ={})
-    _project_with_id(settings)
+    twin_home(folder / "template", folder / "clean")
     begun = time.monotonic()
     assert start(folder / "clean", folder / "docs").wait() == 0
     seconds = time.monotonic() - begun
     return folder, folder / "docs", snapshot(folder / "clean"), seconds
-
-
-def _project_with_id(settings: Any) -> None:
-    """Projects get random ids; a fixed one lets the ids of two runs be compared."""
-    import sqlalchemy as sa
-
-    from engine.registry.models import PROJECTS
-
-    registry = open_registry(settings)
-    made = registry.project("demo", create=True)
-    fixed = "00000000-0000-4000-8000-000000000001"
-    registry.write(lambda c: c.execute(sa.update(PROJECTS).where(PROJECTS.c.id == made.id).values(id=fixed)))
-    registry.close()
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
@@ -160,8 +105,7 @@ def test_a_killed_run_ends_like_an_undisturbed_one(base: tuple[Path, Path, Snaps
     folder, docs, clean, seconds = base
     draw = random.Random(SEED * 1000 + number)
     target, delay = TARGETS[number % len(TARGETS)], draw.uniform(0.1, 1.0) * seconds
-    home = folder / f"round-{number}"
-    _project_with_id(load({"home": home}, environ={}))
+    home = twin_home(folder / "template", folder / f"round-{number}")
     driver = start(home, docs)
     time.sleep(delay)
     members = family(psutil.Process(driver.pid))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import Code, InputError
+from engine.errors import Code, ConfigError, InputError
 from engine.isolate import Slot, tree_rss
 from engine.settings import Limits
 
@@ -98,3 +98,8 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     os.system(f'cd {root} && {sys.executable} -c "{script}" > {out}')
     time.sleep(0.3)
     assert _gone(int(out.read_text()))
+
+
+def test_a_child_that_cannot_start_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigError, match="cannot start"):
+        Slot("no_such_module:handle", Limits()).call(b"")

@@ -129,8 +129,7 @@ def test_bad_input_is_one_outcome_each(docs: Path, settings: Settings, tmp_path:
     os.mkfifo(docs / "pipe.txt")
     (docs / "not-word.docx").write_text("plain text")
     (docs / "big.txt").write_bytes(b"x" * ((1 << 20) + 1))
-    with open(os.fsencode(docs) + b"/caf\xe9.txt", "w") as file:  # noqa: PTH123 - not UTF-8
-        file.write(text(2))
+    Path(os.fsdecode(os.fsencode(docs) + b"/caf\xe9.txt")).write_text(text(2))
     small = settings.model_copy(update={"limits": settings.limits.model_copy(update={"file_mb": 1})})
     result = run(docs, small)
     frame = result.to_pandas().set_index("key")
@@ -153,7 +152,7 @@ def test_poison_documents_fail_alone(docs: Path, settings: Settings, monkeypatch
         (docs / f"{deed}.poison").write_text(f"{deed}\nnever read")
     (docs / "fine.poison").write_text("fine\nA plug-in's own text.")
     update: dict[str, object] = {
-        "limits": settings.limits.model_copy(update={"document_seconds": 5, "rss_mb": 1024}),
+        "limits": settings.limits.model_copy(update={"document_seconds": 10, "rss_mb": 1024}),
         "extractors": {"poison": "poison_extractor:extract"},
         "formats": {"poison": [".poison"]},
     }

@@ -24,9 +24,13 @@ from engine.extract.html.measure import Measures
 from engine.records import ExtractedDocument, StructureElement
 from engine.sanitize.html import strip_active
 
-_META_CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
+_META_CHARSET = re.compile(
+    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I
+)
 _XHTML = re.compile(r"<\?xml|<html[^>]+xmlns", re.IGNORECASE)
-_SELF_CLOSED = re.compile(r"<(title|script|style|textarea|iframe|a|div|span|p|td|th|li|i|b|em|strong|h[1-6])(\s[^<>]*)?/>")
+_SELF_CLOSED = re.compile(
+    r"<(title|script|style|textarea|iframe|a|div|span|p|td|th|li|i|b|em|strong|h[1-6])(\s[^<>]*)?/>"
+)
 _WHOLE_BELOW = 0.25  # share of a page's text that must survive
 _SMALL_PAGE = 500  # characters; a page with so little kept is read whole, furniture included
 
@@ -64,7 +68,9 @@ def add_html(
     if dropped["blocks"]:
         builder.warn("boilerplate_dropped", "menus, banners and footers were left out", count=dropped["blocks"])
     if dropped["flattened"]:
-        builder.warn("nesting_flattened", "nesting beyond all reason was read as plain text", count=dropped["flattened"])
+        builder.warn(
+            "nesting_flattened", "nesting beyond all reason was read as plain text", count=dropped["flattened"]
+        )
     emit(builder, blocks, base_level)
     return blocks
 

@@ -93,7 +93,9 @@ class Furniture:
         if inside_main and self.has_main:
             return False
         text = node.text(deep=True, separator=" ")
-        return "cookie" in text.lower() and bool(_ACCEPT.search(text)) and node.css_first("button, a, input") is not None
+        return (
+            "cookie" in text.lower() and bool(_ACCEPT.search(text)) and node.css_first("button, a, input") is not None
+        )
 
 
 def _is_skip_link(node: LexborNode, tag: str, measure: Measure) -> bool:

@@ -53,7 +53,7 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str | None:
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """An ISO 8601 date or time, or one as mail writes it (RFC 5322); naive ones count as UTC. None when it is neither."""
+    """An ISO 8601 date or time, or one as mail writes it (RFC 5322); naive ones count as UTC. Else None."""
     if not text:
         return None
     from email.utils import parsedate_to_datetime

@@ -109,9 +109,7 @@ def _caption(node: LexborNode, walker: Walker, depth: int) -> str:
     return " ".join(b.content for b in walker.sub().read(found[0], depth + 1)) if found else ""
 
 
-def _grid(
-    rows: list[LexborNode], walker: Walker, depth: int
-) -> tuple[list[TableCell], list[StructureElement]]:
+def _grid(rows: list[LexborNode], walker: Walker, depth: int) -> tuple[list[TableCell], list[StructureElement]]:
     """Cells at their places by the HTML table model, and the pictures found in them."""
     cells: list[TableCell] = []
     pictures: list[StructureElement] = []

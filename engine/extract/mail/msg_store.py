@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-
-import olefile
+from typing import Any
 
 from engine.decode import codec_name, decode
 
@@ -22,7 +21,7 @@ class Store:
     Strings of 8 bits carry no charset that can be trusted; all of one message are judged together.
     """
 
-    ole: olefile.OleFileIO
+    ole: Any  # olefile.OleFileIO, whose type is generic over its file
     path: tuple[str, ...] = ()
     charset: str = ""
     _entries: set[tuple[str, ...]] = field(default_factory=lambda: set[tuple[str, ...]]())

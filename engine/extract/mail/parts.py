@@ -158,7 +158,9 @@ def _message(part: Message, found: Parts) -> None:
     if not children:
         data = payload(part)
         if data:
-            found.files.append(File(filename_of(part) or _unnamed("message/rfc822", len(found.files)), "message/rfc822", data))
+            found.files.append(
+                File(filename_of(part) or _unnamed("message/rfc822", len(found.files)), "message/rfc822", data)
+            )
         return
     name = filename_of(part) or header(children[0], "Subject") or f"message-{len(found.files) + 1}"
     name = re.sub(r"[/\\:*?\"<>|]+", " ", name).strip() or "message"

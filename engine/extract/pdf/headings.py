@@ -45,7 +45,7 @@ class PageHeadings:
 def title_key(text: str) -> str:
     """A title without what outline and page write differently: case, spaces, punctuation, numbering."""
     letters = re.sub(r"[\W_]+", "", text.casefold())
-    return re.sub(r"^[\divx]{0,4}(?=\D{3})", "", letters) if re.match(r"^\W*\d", text) else letters
+    return re.sub(r"^\d+(?=\D{3})", "", letters)
 
 
 def page_headings(layout: PageLayout, profile: DocumentProfile, outline: Sequence[OutlineEntry]) -> PageHeadings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def codepage(number: int) -> str:
         65001: "utf-8",
     }.get(number, f"cp{number}")
     try:
-        b"".decode(name)
+        codecs.lookup(name)
     except LookupError:
         return "cp1252"
     return name

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.document import Builder
-from engine.errors import Code, InputError
+from engine.errors import Code, CorpusError, InputError
 from engine.extract import Context
 from engine.extract.encrypted import decrypted, legacy_is_encrypted, unlock
+from engine.extract.libreoffice import convert
 from engine.extract.sheet.grid import Sheet, emit_sheet
 from engine.extract.sheet.ods import read_ods
-from engine.extract.sheet.values import read_values
 from engine.extract.sheet.xls import read_xls
 from engine.extract.sheet.xlsb import read_xlsb
 from engine.extract.sheet.xlsx import read_xlsx
@@ -30,7 +30,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
 def _sheets(path: Path, context: Context, builder: Builder) -> Iterator[Sheet]:
     match context.source_format:
         case "xls":
-            yield from _legacy(unlock(path, context) if legacy_is_encrypted(path) else path, builder)
+            yield from _legacy(unlock(path, context) if legacy_is_encrypted(path) else path, context, builder)
         case "xlsb":
             path = decrypted(path, context, "Excel binary workbook")
             with Package(path, builder.limits, builder.warn, "Excel binary workbook") as package:
@@ -44,13 +44,17 @@ def _sheets(path: Path, context: Context, builder: Builder) -> Iterator[Sheet]:
                 yield from read_xlsx(package, builder)
 
 
-def _legacy(path: Path, builder: Builder) -> list[Sheet]:
-    """A binary workbook; where its full reader gives up, its values at least."""
+def _legacy(path: Path, context: Context, builder: Builder) -> list[Sheet]:
+    """A binary workbook; one that its reader cannot make sense of is converted by LibreOffice first."""
     try:
         return list(read_xls(path, builder))
     except InputError as error:
         if error.code is not Code.EXTRACTION_FAILED:
             raise
-        sheets = list(read_values(path, builder))
-        builder.warn("reader_fallback", f"a simpler reader was used: {error.message}")
-        return sheets
+        try:
+            converted = convert(path, "xls", "xlsx", context)
+        except CorpusError:
+            raise error from None
+        builder.warn("reader_fallback", f"read through LibreOffice: {error.message}"[:300])
+    with Package(converted, builder.limits, builder.warn, "Excel workbook") as package:
+        return list(read_xlsx(package, builder))

@@ -83,17 +83,16 @@ def uncovered(document: ExtractedDocument, chunks: list[Chunk]) -> str:
     return "".join(c for c, seen in zip(document.content, covered, strict=True) if not seen and not c.isspace())
 
 
-def cut_words(document: ExtractedDocument, chunks: list[Chunk]) -> list[str]:
-    """Words of plain letters that a chunk border divides although they would fit a chunk."""
+def cut_words(document: ExtractedDocument, chunks: list[Chunk], max_tokens: int) -> list[str]:
+    """Words of plain letters that a chunk border divides although they take less than half of a chunk."""
     text = document.content
-    found = [
-        text[max(0, c.metadata.char_end - 20) : c.metadata.char_end + 20]
-        for c in chunks
-        if c.metadata.char_end < len(text)
-        and text[c.metadata.char_end - 1] in string.ascii_letters
-        and text[c.metadata.char_end] in string.ascii_letters
-    ]
-    return [word for word in found if len(max(word.split(), key=len, default="")) < 20]
+    found: list[str] = []
+    for border in (c.metadata.char_end for c in chunks):
+        around = text[max(0, border - 1) : border + 1]
+        if len(around) == 2 and around.isascii() and around.isalpha():
+            left, right = text[:border].split()[-1], text[border:].split()[0]
+            found.append(left + right)
+    return [word for word in found if counter().count(word) < max_tokens // 2 and LIMITS.bare([word])[0] < 100]
 
 
 @pytest.mark.parametrize("strategy", ["semantic", "recursive", "fixed", "sliding"])
@@ -114,7 +113,7 @@ def test_limits_coverage_and_determinism(
     assert len({c.chunk_id for c in chunks}) == len(chunks)
     starts = [c.metadata.char_start for c in chunks]
     assert all(a <= b for a, b in pairwise(starts))
-    assert not cut_words(document, chunks)
+    assert not cut_words(document, chunks, max_tokens)
 
 
 @given(text=st.one_of(runs, chunks_of_text), max_tokens=st.sampled_from([16, 60]))

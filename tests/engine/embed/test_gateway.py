@@ -41,6 +41,10 @@ class Server(ThreadingHTTPServer):
     """Answers by `script(number of the request, body)`; None means a good answer."""
 
     daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that gave up waiting is part of the test."""
+
     script: Script = staticmethod(lambda number, body: None)
 
     def __init__(self) -> None:
@@ -288,7 +292,7 @@ def test_requests_are_bounded_in_inputs_and_tokens() -> None:
 
 def test_a_known_model_needs_no_settings() -> None:
     known = Settings(embedding=Embedding(backend="gateway", model="openai/text-embedding-3-large"))
-    assert (gateway_info(known).dimensions, gateway_info(known).max_tokens) == (3072, 8191)
+    assert (gateway_info(known.embedding).dimensions, gateway_info(known.embedding).max_tokens) == (3072, 8191)
     assert model_limits(known).count(["hello world"]) == [2]
 
 
@@ -300,7 +304,7 @@ def test_a_shortened_known_model_asks_for_its_dimensions(server: Server, make) -
 @pytest.mark.parametrize("missing", ["dimensions", "max_tokens", "tokenizer"])
 def test_what_is_missing_for_an_unknown_model_is_named(missing: str) -> None:
     with pytest.raises(ConfigError, match=f"embedding.{missing}$"):
-        gateway_info(settings("http://x", **{missing: None}))
+        gateway_info(settings("http://x", **{missing: None}).embedding)
 
 
 def test_a_tokenizer_that_is_not_there_is_named() -> None:

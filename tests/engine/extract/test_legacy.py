@@ -9,8 +9,7 @@ import docx as python_docx
 import pytest
 
 from engine.errors import Code, CorpusError, InputError
-from engine.extract import legacy
-from engine.extract.legacy import convert
+from engine.extract.libreoffice import convert, program
 from engine.tools import run
 from tests.engine.extract.office_files import context, read
 
@@ -30,7 +29,7 @@ def make_doc(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     profile = f"-env:UserInstallation={(home / 'profile').as_uri()}"
-    command = [legacy._program(), profile, "--headless", "--convert-to", "doc:MS Word 97", "--outdir", str(tmp_path)]
+    command = [program(), profile, "--headless", "--convert-to", "doc:MS Word 97", "--outdir", str(tmp_path)]
     for _ in range(2):  # the first start may only set up the profile
         if not (tmp_path / "old.doc").exists():
             run([*command, str(tmp_path / "old.docx")], 120, home)

@@ -44,9 +44,7 @@ def test_globs_take_what_matches_and_keep_keys_below_their_fixed_part(tmp_path: 
 
 @pytest.mark.parametrize("name", [b"caf\xe9.txt", b"two\nlines.txt", b"per%20cent#hash?.txt", b"[x].txt"])
 def test_odd_names_are_listed_and_open(tmp_path: Path, name: bytes) -> None:
-    path = os.path.join(os.fsencode(tmp_path), name)
-    with open(path, "wb") as file:
-        file.write(b"body")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"body")
     (item,) = _list(str(tmp_path))
     item.key.encode("utf-8")
     with open_object(item.uri, SETTINGS) as stream:

@@ -311,6 +311,12 @@ def test_fetch_keeps_the_order_asked_and_leaves_out_what_is_gone(filled, make):
     assert filled.fetch([]) == []
 
 
+def test_vectors_of_a_model_the_collection_lacks_are_left_out(filled, make):
+    [record] = filled.fetch([make.id(4)], with_dense=["d", "unheard-of"])
+    assert list(record.dense) == ["d"]
+    assert all(not r.dense for batch in filled.scroll(EVERYTHING, with_dense=["unheard-of"]) for r in batch)
+
+
 def test_facet_counts_values(filled):
     assert filled.facet("document_id", only("project_id", "p")) == {"a": 2, "b": 1, "c": 1}
     assert filled.facet("acl", EVERYTHING) == {"u1": 2, "u2": 1, "*": 2}

@@ -114,6 +114,23 @@ def test_a_broken_folder_is_a_storage_error_and_leaves_no_lock(tmp_path):
     EdgeStore(tmp_path).close()
 
 
+def test_a_lost_configuration_file_is_restored_from_the_segments(tmp_path, make):
+    store = EdgeStore(tmp_path)
+    store.ensure({"d": 3})
+    store.upsert(make.points([{"id": 1, "project_id": "p"}]))
+    store.close()
+    (tmp_path / "shard" / "edge_config.json").unlink()
+    store = EdgeStore(tmp_path)
+    assert (store.vectors(), store.count(Filter())) == ({"d": 3}, 1)
+    store.close()
+
+
+def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="cannot use"):
+        EdgeStore(tmp_path / "file" / "store")
+
+
 def test_reopening_keeps_points_indexes_and_added_vectors(tmp_path, make):
     store = EdgeStore(tmp_path)
     store.ensure({"d": 3})

@@ -28,6 +28,9 @@ from engine.records import (
 )
 from engine.settings import Limits
 
+# formats in which a line feed inside a paragraph is a break its author set, not where a line happened to end
+MARKS_BREAKS = {"docx", "doc", "pptx", "ppt", "odt", "odp", "rtf", "html", "epub"}
+BROKEN = {"paragraph", "list_item", "caption", "note", "comment", "speaker_notes"}
 FURNITURE = {"page_header", "page_footer"}  # kept in the tree, never in content
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
@@ -297,6 +300,7 @@ class _Rendering:
     """The text so far, and the spans over it."""
 
     html_tables: bool = False
+    hard_breaks: bool = False  # a line feed in a paragraph as Markdown's backslash break
     parts: list[str] = field(default_factory=lambda: list[str]())
     length: int = 0
     spans: list[Span] = field(default_factory=lambda: list[Span]())
@@ -335,6 +339,8 @@ def _render(elements: list[StructureElement], into: _Rendering) -> None:
         if element.type == "heading":
             path = [*path, element.content]
         text = _block_text(element, into.html_tables)
+        if into.hard_breaks and element.type in BROKEN:
+            text = text.replace("\n", "\\\n")
         if text:
             into.block(text, element, path, tight=element.type == "list_item" and previous == "list_item")
             previous = element.type
@@ -367,8 +373,9 @@ def _block_text(element: StructureElement, html_tables: bool) -> str:
 
 
 def to_markdown(document: ExtractedDocument) -> str:
-    """The document as Markdown for people and other tools: like `content`, but spanned tables as HTML."""
-    rendering = _Rendering(html_tables=True)
+    """The document as Markdown for people and other tools: like `content`, but spanned tables as HTML and the
+    line breaks that an author set as Markdown breaks."""
+    rendering = _Rendering(html_tables=True, hard_breaks=document.metadata.source_format in MARKS_BREAKS)
     _render(document.structure, rendering)
     return "".join(rendering.parts)
 

@@ -178,7 +178,9 @@ class Slot:
         process = self._process
         if process is None:
             return
-        grown = tree_rss(process.pid) > self.limits.recycle_rss_mb << 20
+        # Never so near the bound that the next document pays for what earlier ones left behind.
+        bound = min(self.limits.recycle_rss_mb, self.limits.rss_mb // 2) << 20
+        grown = tree_rss(process.pid) > bound
         if grown or self.served >= self.limits.recycle_documents:
             self.close()
 

@@ -21,6 +21,7 @@ from engine.isolate import Slot
 from engine.process import SUPERSEDED, Answer, Task, ask, failed, finish, look, perform
 from engine.records import ChildDocument, Prepared, SourceItem
 from engine.registry import Claim, Touch
+from engine.registry.text import key_problem
 from engine.scratch import empty, make_scratch
 from engine.settings import Gateway, Objects, Registry, Settings, Store
 from engine.sources import filename_of
@@ -134,9 +135,13 @@ class Preparer:
 
     def _claim(self, group: list[Prepared], parent_generation: int | None = None) -> None:
         """Take each document's next generation. A child whose parent was deleted or taken anew gets none."""
-        claims = [claim_of(p, parent_generation) for p in group]
-        generations = self.registry.claim(claims, self.run.run_id) if claims else {}
         for p in group:
+            if problem := key_problem(p.key):
+                failed(p, InputError(problem), Stage.EXTRACT)
+        storable = [p for p in group if p.failure is None or not key_problem(p.key)]
+        claims = [claim_of(p, parent_generation) for p in storable]
+        generations = self.registry.claim(claims, self.run.run_id) if claims else {}
+        for p in storable:
             p.generation = generations.get(p.document_id, 0)
             if not p.generation:
                 p.skip_reason = SUPERSEDED

@@ -38,7 +38,12 @@ def run_search(settings: Settings, project: str, query: str, top_k: int, mode: s
 
     with opened(settings) as (registry, store):
         request = SearchRequest(
-            project_id=registry.project(project).id, query=query, top_k=top_k, mode=mode, explain=explain
+            project_id=registry.project(project).id,
+            query=query,
+            top_k=top_k,
+            mode=mode,
+            explain=explain,
+            principals=None,  # the command line belongs to whoever owns the files
         )
         response = search(request, store, registry, make_embedder(settings))
     return asdict(response)

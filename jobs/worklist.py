@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from engine.changes import Change, changes
+from engine.errors import Code, Stage
 from engine.ids import document_id_for
 from engine.records import Outcome, SourceItem
+from engine.registry.text import key_problem
 from engine.report import OutcomeFiles, Totals
 from engine.schema import items_of, items_table
-from engine.sources import Listed, Source
+from engine.sources import Source
 
 if TYPE_CHECKING:
     from jobs.backfill import Session
@@ -106,8 +108,8 @@ def collect(
         totals.inputs += 1
         if change.verdict == "unchanged":
             totals.skipped[UNCHANGED] += 1
-        elif change.verdict == "duplicate":
-            _duplicate(session, change.listed, run_id, totals, files)
+        elif change.verdict == "duplicate" or key_problem(change.listed.key):
+            _unclaimed(session, change, run_id, totals, files)
         elif options.only_failed and change.verdict != "again":
             totals.skipped["not_failed"] += 1
         elif options.max_documents is not None and work.count >= options.max_documents:
@@ -137,9 +139,16 @@ def _item(session: Session, change: Change) -> SourceItem:
     )
 
 
-def _duplicate(session: Session, listed: Listed, run_id: str, totals: Totals, files: OutcomeFiles) -> None:
+def _unclaimed(session: Session, change: Change, run_id: str, totals: Totals, files: OutcomeFiles) -> None:
+    """The outcome of an object that cannot have a row of its own: a second one of its key, an impossible key."""
+    listed = change.listed
+    assert listed is not None
     identity = document_id_for(session.project.id, session.source_name, listed.key)
     outcome = Outcome(run_id, identity, session.project.id, session.source_name, listed.key, None, "skipped", DUPLICATE)
     outcome.message = f"a second object with this key: {listed.uri}"
+    if change.verdict != "duplicate":
+        outcome.status, outcome.reason, outcome.stage = "failed", "", Stage.LIST
+        outcome.code, outcome.message = Code.SOURCE_UNAVAILABLE, key_problem(listed.key)
+        outcome.key = listed.key.encode("utf-8", "replace").decode()
     totals.add([outcome])
     files.add([outcome])

@@ -151,7 +151,7 @@ class Ruler:
     def word_cut(self, start: int, *allowances: Tokens) -> int:
         """The last place between words or CJK characters within the first allowance that has one.
 
-        Where one word fills even the last allowance it must be cut: behind a joint of that word if one lies in the
+        A word that passes even the last allowance must be cut: behind a joint of that word if one lies in the
         second half of what fits, else at the end of what fits.
         """
         reach = start
@@ -161,9 +161,21 @@ class Ruler:
             free = np.flatnonzero(self._free[first:last])
             if len(free):
                 return int(self._ends[first + free[-1]])
+        whole = self._whole_word(start, allowances[-1])
+        if whole is not None:
+            return whole
         first, last = self._covered(start, reach)
         joints = [at for at in self._ends[(first + last) // 2 : last].tolist() if self.text[at - 1] in _JOINT]
         return joints[-1] if joints else reach
+
+    def _whole_word(self, start: int, allowance: Tokens) -> int | None:
+        """End of the word at `start` if, counted as one, it keeps the allowance: its atoms' sum can be far off."""
+        first = int(self._starts.searchsorted(start))
+        free = np.flatnonzero(self._free[first : first + 2 * allowance.standard])
+        if not len(free):
+            return None
+        end = int(self._ends[first + free[0]])
+        return end if self.costs.of(self.text[start:end]).within(allowance) else None
 
     def _covered(self, start: int, end: int) -> tuple[int, int]:
         """Indices [first, last) of the atoms whose text lies in [start, end)."""

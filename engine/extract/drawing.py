@@ -21,9 +21,7 @@ def chart_blocks(root: Node) -> list[StructureElement]:
     """A chart's data as one table (categories down, series across), captioned with its titles."""
     series = [s for s in root.iter(f"{C}ser")]
     titles = [t for t in _titles(root) if t]
-    caption = " – ".join(titles)
-    if not series:
-        return [text_block("caption", caption)] if caption else []
+    caption = " – ".join(["Chart: " + titles[0], *titles[1:]]) if titles else "Chart"
     heads = [_series_name(s, i) for i, s in enumerate(series)]
     columns = [_points(s, ("val", "yVal")) for s in series]
     categories: dict[int, str] = {}
@@ -32,8 +30,10 @@ def chart_blocks(root: Node) -> list[StructureElement]:
         if categories:
             break
     count = min(max((max(c, default=-1) + 1 for c in [categories, *columns]), default=0), MAX_POINTS)
+    if not count:  # no values are stored with the chart; they stand in the sheet it draws
+        return [text_block("caption", caption)] if titles else []
     rows = [[categories.get(i, ""), *(c.get(i, "") for c in columns)] for i in range(count)]
-    table = table_from_rows([["", *heads], *rows], caption=f"Chart: {caption}" if caption else "Chart")
+    table = table_from_rows([["", *heads], *rows], caption=caption)
     return [table_block(table)]
 
 

@@ -21,10 +21,12 @@ def text_block(type: str, text: str, level: int | None = None, **attributes: str
 
 
 def table_block(table: ExtractedTable) -> StructureElement:
+    """A table as a block."""
     return StructureElement("table", None, "", table=table)
 
 
 def image_block(data: bytes, mime_type: str, alt_text: str | None) -> StructureElement:
+    """A picture as a block; `data` may be empty."""
     return StructureElement("image", None, "", image=ExtractedImage(data, mime_type, alt_text=alt_text))
 
 

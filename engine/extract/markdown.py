@@ -21,6 +21,7 @@ from engine.document import Builder, table_from_cells
 from engine.extract import Context
 from engine.extract.front_matter import split_front_matter
 from engine.extract.html import add_html
+from engine.extract.text import add_text
 from engine.records import ExtractedDocument, ExtractedImage, TableCell
 
 _MDX_LINES = re.compile(
@@ -28,6 +29,7 @@ _MDX_LINES = re.compile(
 )
 _DATA_URI = re.compile(r"\(\s*<?data:[^)\s]{40,}[^)]*\)")
 _TAG = re.compile(r"<[^>]*>")
+MAX_NESTING = 100
 _TASK = re.compile(r"^\[([ xX])\]\s+")
 
 
@@ -52,11 +54,16 @@ def add_markdown(builder: Builder, text: str) -> None:
     text, count = _DATA_URI.subn("(data:)", text)
     if count:
         builder.warn("data_uri_dropped", "pictures inlined as data: URIs were left out", count=count)
-    _Reader(builder).read(_parser().parse(text))
+    tokens = _parser().parse(text)
+    if any(token.level >= MAX_NESTING - 2 for token in tokens):  # the parser drops what lies deeper
+        builder.warn("nesting_flattened", "nesting beyond all reason: the text was read as plain text")
+        add_text(builder, text)
+        return
+    _Reader(builder).read(tokens)
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     return parser.use(footnote_plugin).use(deflist_plugin).use(dollarmath_plugin, allow_space=False)
 
 

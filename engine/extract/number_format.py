@@ -100,10 +100,6 @@ def general(value: float) -> str:
     return text.replace("e", "E")
 
 
-def is_date(code: str) -> bool:
-    return any(section.is_date for section in _sections(code)[:1])
-
-
 @lru_cache(maxsize=4096)
 def _sections(code: str) -> tuple[Section, ...]:
     parts: list[list[Token]] = [[]]

@@ -35,6 +35,7 @@ _SETTINGS = {
     "input_encoding": "unicode",
     "line_length_limit": 1_000_000,
 }
+MAX_CHARACTERS = 1_000_000  # docutils reads about 20,000 a second
 _DIRECTIVE = re.compile(r"^\s*\.\.\s+(?:\|[^|\n]+\|\s+)?([\w:+.-]+)::(?:\s|$)", re.MULTILINE)
 _ROLE = re.compile(r"(?<![\w`]):([A-Za-z][\w:+.-]*):`")
 _NO_TEXT = {
@@ -101,6 +102,10 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     if decoded.replaced:
         builder.warn("undecodable_bytes", f"bytes that are not {decoded.encoding}", count=decoded.replaced)
     text = decoded.text.replace("\r\n", "\n").replace("\0", "")
+    if len(text) > MAX_CHARACTERS:
+        builder.warn("rst_unparsed", f"kept as plain text: longer than {MAX_CHARACTERS} characters")
+        add_text(builder, text)
+        return builder.finish()
     _register(text, builder)
     try:
         tree = publish_doctree(text, settings_overrides=_SETTINGS)

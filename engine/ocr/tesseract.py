@@ -32,6 +32,7 @@ _GOOD = 0.8  # a reading this sure is not doubted
 _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a guess
 _SCRIPT_CONFIDENCE = 0.5
 _LANGUAGE_MARGIN = 0.02  # by how much less sure a reading in the text's own language may be
+_SCRIPT_GAIN = 0.2  # how much surer another script must make a poor passage
 _POOR_LINE = 0.65  # lines read less surely than this, among sure ones, may be in another script
 _SMALL_SIDE = 900  # pixels; smaller pictures are enlarged, letters under 20 pixels read badly
 _MAX_ENLARGED = 12_000_000
@@ -49,6 +50,7 @@ SCRIPTS = {
     "Korean": ["kor"], "Hangul": ["kor"], "Greek": ["ell"], "Hebrew": ["heb"], "Devanagari": ["hin"],
     "Thai": ["tha"], "Fraktur": ["frk", "deu_latf", "deu"],
 }  # fmt: skip
+_READ_LATIN = {"chi_sim", "chi_tra", "jpn", "deu", "deu_latf", "frk"}  # models that know Latin letters well enough
 _LATIN_ORDER = ["eng", "deu", "fra", "spa", "ita", "por", "nld"]
 
 
@@ -161,7 +163,8 @@ def _script_languages(seen: Orientation | None, default: str) -> str:
     wanted = [name for name in SCRIPTS.get(seen.script, []) if name in have] if seen and sure else []
     if not wanted:
         return default
-    return "+".join([*wanted[:2], "eng"] if "eng" in have else wanted[:2])
+    alone = wanted[0] in _READ_LATIN or "eng" not in have
+    return wanted[0] if alone else f"{wanted[0]}+eng"
 
 
 def _in_its_language(picture: Path, reading: _Reading, seconds: float) -> _Reading | None:
@@ -182,7 +185,10 @@ def _language_of(text: str) -> str:
 
 
 def _with_other_scripts(picture: Path, reading: _Reading, scratch: Path, seconds: float) -> _Reading:
-    """Read the poor lines of an otherwise good reading again, in each installed language of another script."""
+    """Where a passage of an otherwise good reading is poor, find its script and read the page in both.
+
+    The passage alone is tried in each installed language of another script, so most tries are cheap.
+    """
     poor = [line for line in reading.lines if line.confidence < _POOR_LINE]
     sure = [line for line in reading.lines if line.confidence >= _GOOD]
     others = sorted({n for names in SCRIPTS.values() for n in names} & installed_languages() - {"deu"})
@@ -195,18 +201,12 @@ def _with_other_scripts(picture: Path, reading: _Reading, scratch: Path, seconds
     crop = scratch / "passage.png"
     with Image.open(picture) as image:
         image.crop((max(0, int(x0) - 8), max(0, int(y0) - 8), int(x1) + 8, int(y1) + 8)).save(crop)
-    tries = [_recognise(crop, name, seconds) for name in others]
-    best = max(tries, key=lambda r: r.confidence)
-    if best.confidence < _GOOD or len(best.text) < 10:
+    tries = {name: _recognise(crop, name, seconds).confidence for name in others}
+    best = max(tries, key=lambda name: tries[name])
+    if tries[best] < mean_confidence(poor) + _SCRIPT_GAIN:
         return reading
-    for line in best.lines:
-        line.x0, line.x1 = line.x0 + max(0, int(x0) - 8), line.x1 + max(0, int(x0) - 8)
-        line.y0, line.y1 = line.y0 + max(0, int(y0) - 8), line.y1 + max(0, int(y0) - 8)
-        line.paragraph += 10_000  # apart from the paragraphs around it
-    first = reading.lines.index(poor[0])
-    kept = [line for line in reading.lines if line not in poor]
-    lines = [*kept[:first], *best.lines, *kept[first:]]
-    return _Reading(lines, f"{reading.languages}+{best.languages}", mean_confidence(lines))
+    both = _recognise(picture, f"{reading.languages}+{best}", seconds)
+    return both if both.worth > reading.worth else reading
 
 
 # ---------------------------------------------------------------- one pass

@@ -74,6 +74,7 @@ class Package:
         return part_key(name) in self._members
 
     def size(self, name: str) -> int:
+        """Declared unpacked bytes of a part; 0 when it is not there."""
         info = self._members.get(part_key(name))
         return info.file_size if info else 0
 

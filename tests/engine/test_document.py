@@ -131,3 +131,11 @@ def test_deep_nesting_does_not_exhaust_the_stack() -> None:
     for depth in range(5000):
         b.list_block([(depth, "-", f"item {depth}")])
     assert "item 4999" in b.finish().content
+
+
+def test_an_authors_line_breaks_are_breaks_in_markdown_for_people() -> None:
+    for source_format, expected in (("pptx", "one\\\ntwo"), ("txt", "one\ntwo")):
+        b = Builder(source_format, Limits())
+        b.paragraph("one\ntwo")
+        d = b.finish()
+        assert (to_markdown(d), d.content) == (expected, "one\ntwo")

@@ -171,6 +171,20 @@ def test_duplicate_keys_of_a_manifest_are_said(docs: Path, settings: Settings) -
     assert (result.totals.published, dict(result.totals.skipped)) == (1, {"duplicate_key": 1})
 
 
+def test_names_that_cannot_be_stored_are_failures_of_their_own(docs: Path, settings: Settings) -> None:
+    deep = docs / ("d" * 200)
+    for _ in range(10):
+        deep = deep / ("d" * 200)
+    deep.mkdir(parents=True)
+    (deep / "a.txt").write_text(text(1))
+    with zipfile.ZipFile(docs / "box.zip", "w") as box:
+        box.writestr("x" * 2100 + ".txt", text(2))
+        box.writestr("short.txt", text(3))
+    totals = run(docs, settings).totals
+    assert (totals.published, dict(totals.failed)) == (1, {"SOURCE_UNAVAILABLE": 1})
+    assert totals.inside_published == 2, "the archive's overlong name was shortened"
+
+
 def test_caps_stop_cleanly_and_the_next_run_goes_on(docs: Path, settings: Settings) -> None:
     write_texts(docs, 5)
     first = run(docs, settings, max_documents=2)

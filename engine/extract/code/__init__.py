@@ -16,6 +16,7 @@ from engine.document import Builder, clean_text
 from engine.extract import Context
 from engine.extract.code.grammar import parse
 from engine.extract.code.outline import Unit, outline
+from engine.extract.text import bounded
 from engine.records import ExtractedDocument, StructureElement
 
 _PIECE_LINES = 80  # lines of a plain block of code
@@ -33,7 +34,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     language = language_by_name(context.filename) or language_by_shebang(text.split("\n", 1)[0]) or ""
     builder.metadata.extra["language"] = language or "unknown"
     source = text.encode("utf-8")
-    root = parse(source, language) if language else None
+    root = parse(source, language) if language and not _is_minified(text) else None
     if root is None:
         _plain(builder, text, language)
     else:
@@ -64,6 +65,11 @@ def _add_units(builder: Builder, units: list[Unit], source: bytes, language: str
         _add_units(builder, members, source, language, inner)
 
 
+def _is_minified(text: str) -> bool:
+    """Written by a tool, in lines that nobody reads: no outline worth having."""
+    return len(text) > 5000 and len(text) / (text.count("\n") + 1) > 500
+
+
 def _continued(path: list[str], unit: Unit) -> str:
     place = f"lines {unit.first_line} to {unit.last_line}"
     return f"{path[-1]}, {place}" if path else f"top level, {place}"
@@ -76,7 +82,7 @@ def _add_code(
     start = source.rfind(b"\n", 0, span[0]) + 1
     start = start if not source[start : span[0]].strip() else span[0]
     text = dedent(source[start : span[1]].decode("utf-8", "replace")).rstrip().strip("\n")
-    if not text.strip(" \n\t{}();,"):
+    if not text.strip() or (len(text) < 20 and not text.strip(" \n\t{}();,")):
         return
     attributes = {"language": language, "kind": unit.kind, "lines": f"{unit.first_line}-{unit.last_line}"}
     for name, value in (("symbol", ".".join(path)), ("docstring", unit.docstring), ("comments", unit.comments)):
@@ -91,8 +97,13 @@ def _plain(builder: Builder, text: str, language: str) -> None:
     size = 0
     for part in re.split(r"(\n[ \t]*\n)", text):
         if block and (size + part.count("\n") > _PIECE_LINES or sum(map(len, block)) > _PIECE_CHARACTERS):
-            builder.code("".join(block), language)
+            _add_pieces(builder, "".join(block), language)
             block, size = [], 0
         block.append(part)
         size += part.count("\n")
-    builder.code("".join(block), language)
+    _add_pieces(builder, "".join(block), language)
+
+
+def _add_pieces(builder: Builder, text: str, language: str) -> None:
+    for piece in bounded(text):
+        builder.code(piece, language)

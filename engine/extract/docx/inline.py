@@ -51,6 +51,7 @@ class Inline:
 
     @property
     def text(self) -> str:
+        """The paragraph as collected so far."""
         return "".join(self.parts)
 
     def write(self, text: str) -> None:

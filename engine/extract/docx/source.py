@@ -34,6 +34,7 @@ class Source:
     header_parts: dict[str, str] = field(default_factory=lambda: dict[str, str]())  # part → page_header or page_footer
 
     def warn(self, code: str, message: str) -> None:
+        """Add to the loss report."""
         self.builder.warn(code, message)
 
 

@@ -82,9 +82,11 @@ class Styles:
         return None
 
     def is_code(self, style_id: str | None) -> bool:
+        """Whether the style or one it is based on is named for code."""
         return any(_CODE_NAME.search(style.name) for style in self.chain(style_id))
 
     def is_caption(self, style_id: str | None) -> bool:
+        """Whether the style or one it is based on is the caption style."""
         return any(_CAPTION_NAME.fullmatch(style.name) for style in self.chain(style_id))
 
     def list_of(self, style_id: str | None) -> tuple[str | None, int | None]:
@@ -94,6 +96,7 @@ class Styles:
         return list_id, next((s.list_level for s in chain if s.list_level is not None), None)
 
     def hidden(self, style_id: str | None) -> bool:
+        """Whether the style hides its text."""
         return (
             bool(next((s.hidden for s in self.chain(style_id) if s.hidden is not None), False)) if style_id else False
         )

@@ -19,6 +19,7 @@ from engine.document import Builder
 from engine.extract import Context
 from engine.extract.html.blocks import Walker
 from engine.extract.html.boilerplate import Furniture
+from engine.extract.html.bound import bounded_html
 from engine.extract.html.head import describe
 from engine.extract.html.measure import Measures
 from engine.records import ExtractedDocument, StructureElement
@@ -59,7 +60,8 @@ def add_html(
     `furniture`: look for boilerplate (whole pages) or keep everything (fragments, mail). `base_level` is added
     to heading levels.
     """
-    tree = LexborHTMLParser(_html(text))
+    text, cut = bounded_html(_html(text))
+    tree = LexborHTMLParser(text)
     if metadata:
         describe(tree, builder.metadata)
     for loss in strip_active(tree):
@@ -67,10 +69,9 @@ def add_html(
     blocks, dropped = _blocks(tree, furniture)
     if dropped["blocks"]:
         builder.warn("boilerplate_dropped", "menus, banners and footers were left out", count=dropped["blocks"])
-    if dropped["flattened"]:
-        builder.warn(
-            "nesting_flattened", "nesting beyond all reason was read as plain text", count=dropped["flattened"]
-        )
+    if dropped["flattened"] + cut:
+        count = dropped["flattened"] + cut
+        builder.warn("nesting_flattened", "nesting beyond all reason was read as plain text", count=count)
     emit(builder, blocks, base_level)
     return blocks
 

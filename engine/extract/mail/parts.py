@@ -75,7 +75,7 @@ def _visit(part: Message, found: Parts, depth: int) -> None:
         for child in _children(part):
             _visit(child, found, depth + 1)
     else:
-        _leaf(part, kind, found)
+        _leaf(part, "text/plain" if kind.startswith("multipart/") else kind, found)
 
 
 def _children(part: Message) -> list[Message]:

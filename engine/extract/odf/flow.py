@@ -34,6 +34,7 @@ class Reader:
     lists: dict[str, Counter] = field(default_factory=lambda: dict[str, Counter]())  # last list of each style
 
     def warn(self, code: str, message: str) -> None:
+        """Add to the loss report."""
         self.builder.warn(code, message)
 
 

@@ -44,6 +44,7 @@ class Styles:
     hidden_pages: set[str] = field(default_factory=lambda: set[str]())
 
     def chain(self, family: str, name: str | None) -> list[Style]:
+        """The style and its parents, nearest first."""
         chain: list[Style] = []
         while name and (style := self.by_name.get((family, name))) is not None and len(chain) < 30:
             chain.append(style)
@@ -51,15 +52,19 @@ class Styles:
         return chain
 
     def hidden(self, family: str, name: str | None) -> bool:
+        """Whether the style hides its text."""
         return bool(next((s.hidden for s in self.chain(family, name) if s.hidden is not None), False))
 
     def is_code(self, name: str | None) -> bool:
+        """Whether a paragraph style is named for code."""
         return any(_CODE.search(s.name) for s in self.chain("paragraph", name))
 
     def is_caption(self, name: str | None) -> bool:
+        """Whether a paragraph style is the caption style."""
         return any(s.name.lower() == "caption" for s in self.chain("paragraph", name))
 
     def is_title(self, name: str | None) -> bool:
+        """Whether a paragraph style is the document title."""
         return any(s.name.lower() == "title" for s in self.chain("paragraph", name))
 
 

@@ -36,7 +36,7 @@ def read_page(page: Page, number: int) -> PageModel:
     direction = _main_direction([line for _, _, line in lines])
     plain = (height, width) if page.rotation in (90, 270) else (width, height)
     to_frame, frame_width, frame_height = _frame(direction, *plain)
-    runs, hidden = _runs(textpage, lines, direction, to_frame, plain)
+    runs, hidden = _runs(textpage, lines, direction, to_frame)
     model = PageModel(
         number,
         width,
@@ -92,7 +92,6 @@ def _runs(
     lines: list[tuple[int, int, dict[str, Any]]],
     direction: Direction,
     to_frame: Transform,
-    size: tuple[float, float],
 ) -> tuple[list[tuple[Run, bool]], int]:
     """(run, runs in the main direction) for every line of text, and the count of invisible characters."""
     words = _words_by_line(textpage)
@@ -106,8 +105,7 @@ def _runs(
         if not stripped:
             continue
         axis = _axis(line)
-        own_frame = to_frame if axis in (direction, (0, 0)) else _frame(axis, *size)[0]
-        pieces = _line_words(words.get((block, index), []), own_frame)
+        pieces = _line_words(words.get((block, index), []), to_frame)
         if needs_glyphs(stripped):
             glyphs = glyphs if glyphs is not None else _glyphs_by_line(textpage, to_frame)
             pieces = _repaired(pieces, stripped, glyphs.get((block, index), []), line)

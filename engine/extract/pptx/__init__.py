@@ -41,6 +41,9 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
                 _slide(package, builder, context, number, target, cache, authors)
         except RecursionError as error:
             raise InputError("the deck is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
+    builder.page = None
+    for text in dict.fromkeys(text for inherited in cache.values() for text in inherited.fixed_texts):
+        builder.paragraph(text, "page_footer")
     _settle_furniture(builder)
     return builder.finish()
 

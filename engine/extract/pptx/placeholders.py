@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from engine.extract.ooxml import A, first_of_kind, relationships
 from engine.extract.slide_order import Rect
 from engine.sanitize.package import Package
-from engine.sanitize.safexml import Node, local_name
+from engine.sanitize.safexml import Node, local_name, text_of
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _MASTER_TYPES = {"ctrTitle": "title", "subTitle": "body", "obj": "body"}
@@ -27,6 +27,7 @@ class Inherited:
     layout: list[Placeholder] = field(default_factory=lambda: list[Placeholder]())
     master: list[Placeholder] = field(default_factory=lambda: list[Placeholder]())
     text_styles: Node | None = None
+    fixed_texts: list[str] = field(default_factory=lambda: list[str]())  # on every slide, placeholders aside
 
     def ancestors(self, shape: Node) -> list[Node]:
         """Shapes from which a placeholder inherits, nearest first."""
@@ -116,12 +117,19 @@ def read_inherited(package: Package, layout: str | None, cache: dict[str | None,
     root = package.optional_xml(layout) if layout else None
     if root is not None and layout:
         inherited.layout = _placeholders(root)
+        inherited.fixed_texts = _fixed_texts(root)
         master = package.optional_xml(first_of_kind(relationships(package, layout), "slideMaster") or "")
         if master is not None:
             inherited.master = _placeholders(master)
+            inherited.fixed_texts += _fixed_texts(master)
             inherited.text_styles = master.find(f"{P}txStyles")
     return inherited
 
 
 def _placeholders(root: Node) -> list[Placeholder]:
     return [p for shape in root.iter(f"{P}sp") if (p := placeholder_of(shape)) is not None]
+
+
+def _fixed_texts(root: Node) -> list[str]:
+    shapes = (shape for shape in root.iter(f"{P}sp") if placeholder_of(shape) is None)
+    return list(filter(None, (" ".join(text_of(t) for t in shape.iter(f"{A}t")).strip() for shape in shapes)))

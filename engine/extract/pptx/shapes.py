@@ -38,9 +38,11 @@ class Slide:
 
     @property
     def place(self) -> str:
+        """Where this slide is, for the loss report."""
         return f"slide {self.number}"
 
     def warn(self, code: str, message: str) -> None:
+        """Add to the loss report, with the slide as its place."""
         self.builder.warn(code, message, self.place)
 
 

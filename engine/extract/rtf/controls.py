@@ -15,6 +15,7 @@ _BREAKS = ("page", "sect", "column", "softpage")
 
 
 def end_paragraph(reader: Reader, number: int | None) -> None:
+    """Close the paragraph of the current flow."""
     flow = reader.group.flow
     if reader.group.skip:
         return

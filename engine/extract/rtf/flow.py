@@ -54,12 +54,14 @@ class Flow:
             self.blocks.extend(found)
 
     def end_cell(self, paragraph: Paragraph, level: int) -> None:
+        """Close the open cell of a table at a nesting level."""
         found = self._take(paragraph)
         self._end_tables(level)
         content = self.cell.pop(level, []) + found
         self.cells.setdefault(level, []).append(content)
 
     def end_row(self, definition: RowDefinition, level: int) -> None:
+        """Close the open row of a table at a nesting level."""
         cells = self.cells.pop(level, [])
         if cells:
             self.rows.setdefault(level, []).append(Row(definition, cells))

@@ -128,6 +128,8 @@ def _destination(reader: Reader, name: str) -> bool:
     if name == "nesttableprops":
         reader.in_nested_properties = len(reader.stack)
         return True
+    if name == "objdata":
+        reader.builder.warn("ole_object_skipped", "an embedded object was left out; its preview and text were kept")
     if name in _SKIPPED or (group.starred and name not in _KNOWN_STARRED):
         group.skip = True
         return True

@@ -64,6 +64,7 @@ class Budget:
 
 
 def over(limit: str, value: int) -> InputError:
+    """The error for a limit that was passed."""
     return InputError(
         f"the spreadsheet passes the limit of {value} {limit.replace('_', ' ')} (setting limits.{limit})",
         Code.LIMIT_EXCEEDED,
@@ -99,6 +100,7 @@ class Region:
 
     @property
     def columns(self) -> tuple[int, int]:
+        """First and last filled column."""
         return min(min(r) for _, r in self.rows), max(max(r) for _, r in self.rows)
 
 

@@ -191,7 +191,7 @@ def _cell_text(book: Workbook, sheet: Sheet, cell: Node) -> str:
     value = cell.find(f"{S}v")
     raw = text_of(value) if value is not None else ""
     if not raw:
-        return ""
+        return _uncomputed(book, sheet, cell)
     if kind == "s":
         return _shared(book, raw)
     if kind == "str":
@@ -201,6 +201,16 @@ def _cell_text(book: Workbook, sheet: Sheet, cell: Node) -> str:
     if kind in {"e", "d"}:
         return raw.replace("T00:00:00", "")
     return _number_text(book, sheet, cell, raw)
+
+
+def _uncomputed(book: Workbook, sheet: Sheet, cell: Node) -> str:
+    """A formula that was saved without its result shows itself; anything else here is empty."""
+    formula = cell.find(f"{S}f")
+    text = text_of(formula).strip() if formula is not None else ""
+    if text:
+        message = "formulas saved without results show as formulas"
+        book.builder.warn("formula_without_value", message, f"sheet {sheet.name}")
+    return f"={text}" if text else ""
 
 
 def _shared(book: Workbook, raw: str) -> str:

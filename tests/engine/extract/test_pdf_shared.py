@@ -88,7 +88,13 @@ def test_reading_order(tmp_path: Path) -> None:
 
     order("pm__jo.pdf", "すべてがわたくしの中のみんなであるやうに", "みんなのおのおののなかのすべてですから")
     order("tk__testPDFTwoTextBoxes.pdf", "Left column line 2", "Right column line 1")
-    order("dl__amt_handbook_sample.pdf", "Plates must be attached", "nuts currently in use", "part of the nut", "the most common ranges")
+    order(
+        "dl__amt_handbook_sample.pdf",
+        "Plates must be attached",
+        "nuts currently in use",
+        "part of the nut",
+        "the most common ranges",
+    )
     order("un__multi-column.pdf", "Dense Passage Retrieval", "Vladimir Karpukhin", "Abstract", "1 Introduction")
     order("mk__masterformat_partial_numbering.pdf", ".1 The intent of this", ".2 Available information")
 

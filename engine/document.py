@@ -84,9 +84,13 @@ class Builder:
         return element
 
     def heading(self, level: int, text: str, **extra: object) -> None:
-        text = " ".join(clean_text(text).split())
+        lines = [" ".join(line.split()) for line in clean_text(text).split("\n")]
+        text = " ".join(filter(None, lines))
         if text:
-            self.add(self._element("heading", text, level, extra))
+            element = self._element("heading", text, level, extra)
+            if len(lines) > 1 and self.source_format in MARKS_BREAKS:
+                element.attributes["lines"] = "\n".join(filter(None, lines))
+            self.add(element)
 
     def paragraph(self, text: str, type: str = "paragraph", **extra: object) -> None:
         """A paragraph, or another text block: caption, note, comment, speaker_notes, page_header, page_footer."""
@@ -180,7 +184,9 @@ class Builder:
 
     def _element(self, type: str, text: str, level: int | None, extra: dict[str, object]) -> StructureElement:
         element = StructureElement(type, level, text, page_number=self.page)
-        return replace(element, **extra) if extra else element  # pyright: ignore[reportArgumentType]
+        for name, value in extra.items():
+            setattr(element, name, value)  # slots refuse a field that does not exist
+        return element
 
     def _account(self, element: StructureElement) -> None:
         for node in walk([element]):
@@ -220,7 +226,7 @@ def table_from_cells(
     cells: list[TableCell], caption: str | None = None, header_rows: int | None = None
 ) -> ExtractedTable:
     """A table from cells at their origins. `header_rows`: default is the rows made of header cells only."""
-    texts = [replace(c, text=clean_text(c.text).strip()) for c in cells]
+    texts = [TableCell(c.row, c.col, clean_text(c.text).strip(), c.rowspan, c.colspan, c.header) for c in cells]
     width = max((c.col + c.colspan for c in texts), default=0)
     height = max((c.row + 1 for c in texts), default=0)
     grid = [[""] * width for _ in range(height)]
@@ -299,7 +305,7 @@ def _cell_pipe(text: str) -> str:
 class _Rendering:
     """The text so far, and the spans over it."""
 
-    html_tables: bool = False
+    for_people: bool = False  # Markdown beyond `content`: spanned tables as HTML, breaks in headings
     hard_breaks: bool = False  # a line feed in a paragraph as Markdown's backslash break
     parts: list[str] = field(default_factory=lambda: list[str]())
     length: int = 0
@@ -338,7 +344,7 @@ def _render(elements: list[StructureElement], into: _Rendering) -> None:
             continue
         if element.type == "heading":
             path = [*path, element.content]
-        text = _block_text(element, into.html_tables)
+        text = _block_text(element, into.for_people)
         if into.hard_breaks and element.type in BROKEN:
             text = text.replace("\n", "\\\n")
         if text:
@@ -349,10 +355,11 @@ def _render(elements: list[StructureElement], into: _Rendering) -> None:
         stack.extend((child, path) for child in reversed(element.children))
 
 
-def _block_text(element: StructureElement, html_tables: bool) -> str:
+def _block_text(element: StructureElement, for_people: bool) -> str:
     match element.type:
         case "heading":
-            return f"{'#' * (element.level or 1)} {element.content}"
+            lines = element.attributes.get("lines", element.content) if for_people else element.content
+            return f"{'#' * (element.level or 1)} {lines.replace(chr(10), '<br>')}"
         case "list_item":
             indent = "  " * ((element.level or 1) - 1)
             body = element.content.replace("\n", f"\n{indent}  ")
@@ -362,7 +369,7 @@ def _block_text(element: StructureElement, html_tables: bool) -> str:
             return f"{fence}{element.attributes.get('language', '')}\n{element.content}\n{fence}"
         case "table" if element.table is not None:
             table = element.table
-            body = table_html(table) if html_tables and has_spans(table) else "\n".join(table_lines(table))
+            body = table_html(table) if for_people and has_spans(table) else "\n".join(table_lines(table))
             return f"{clean_text(table.caption)}\n\n{body}" if table.caption else body
         case "comment":
             return f"[Comment] {element.content}"
@@ -375,7 +382,7 @@ def _block_text(element: StructureElement, html_tables: bool) -> str:
 def to_markdown(document: ExtractedDocument) -> str:
     """The document as Markdown for people and other tools: like `content`, but spanned tables as HTML and the
     line breaks that an author set as Markdown breaks."""
-    rendering = _Rendering(html_tables=True, hard_breaks=document.metadata.source_format in MARKS_BREAKS)
+    rendering = _Rendering(for_people=True, hard_breaks=document.metadata.source_format in MARKS_BREAKS)
     _render(document.structure, rendering)
     return "".join(rendering.parts)
 

@@ -38,6 +38,7 @@ class Children:
     builder: Builder
     context: Context
     spent: int = 0
+    wasted: int = 0  # bytes unpacked of members that then passed a limit
     left_out: int = 0
     _paths: set[str] = field(default_factory=lambda: set[str]())
     _folder: Path | None = None
@@ -121,14 +122,15 @@ class Children:
         with target.open("wb") as out:
             while block := source.read(_BLOCK):
                 written += len(block)
+                self.wasted += len(block)
                 if written > ceiling:
-                    raise TooLarge(
-                        f"unpacks to more than {limits.container_ratio} times its size (setting limits.container_ratio)"
-                    )
-                if self.spent + written > limits.container_mb << 20:
+                    ratio = limits.container_ratio
+                    raise TooLarge(f"unpacks to more than {ratio} times its size (setting limits.container_ratio)")
+                if max(self.spent + written, self.wasted // 4) > limits.container_mb << 20:
                     raise TooLarge(self._over_bytes())
                 out.write(block)
         self.spent += written
+        self.wasted -= written
 
     def _over_bytes(self) -> str:
         limit = self.context.settings.limits.container_mb

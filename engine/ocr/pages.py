@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from engine.document import Builder
@@ -22,6 +23,8 @@ NOT_RENDERED = "page_not_rendered"
 LOW_CONFIDENCE = "page_ocr_low_confidence"
 UNREAD = frozenset({UNAVAILABLE, FAILED, NOTHING_READ, NOT_RENDERED})
 _FEW_LETTERS = 20  # a picture that gives fewer is worth a second look, however sure the reading
+_SOME_LETTERS = 150  # fewer may be the letterhead of a page whose handwriting was passed over:
+_MUCH_INK = 0.5  # more than this share of the dark pixels outside the lines read says so
 
 
 def read_into(
@@ -59,7 +62,8 @@ def read_into(
         element.children = ocr_elements(result, page, points, size, "ocr")
         element.attributes["ocr_confidence"] = f"{result.confidence:.2f}"
     builder.add(element)
-    if read_worth < _FEW_LETTERS or (confidence or 0.0) < settings.ocr.confidence_threshold:
+    doubtful = (confidence or 0.0) < settings.ocr.confidence_threshold or read_worth < _FEW_LETTERS
+    if doubtful or (result is not None and read_worth < _SOME_LETTERS and unread_ink(picture, result) > _MUCH_INK):
         _leave_for_vision(builder, picture, points, settings, confidence, bool(element.children))
     return True
 
@@ -74,6 +78,20 @@ def _read(builder: Builder, picture: Path, settings: Settings, language: str | N
             raise
         builder.warn(FAILED, error.message, place)
     return None
+
+
+def unread_ink(picture: Path, result: OcrResult) -> float:
+    """Share of the picture's dark pixels that lie outside the lines read."""
+    with Image.open(picture) as image:
+        grey = image.convert("L")
+    factor = max(1, max(grey.size) // 600)
+    small = grey.reduce(factor)
+    ink = np.asarray(small) < np.asarray(small).mean() - 48
+    total = int(ink.sum())
+    for line in result.lines:
+        x0, y0 = int(line.x0 / factor), int(line.y0 / factor)
+        ink[max(y0 - 1, 0) : int(line.y1 / factor) + 2, max(x0 - 1, 0) : int(line.x1 / factor) + 2] = False
+    return int(ink.sum()) / total if total else 0.0
 
 
 def _worth(result: OcrResult) -> float:

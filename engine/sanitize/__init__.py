@@ -10,11 +10,10 @@ import tempfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from engine.records import Loss
 from engine.settings import Settings
-
-Sanitizer = Callable[[Path, Path, Settings], list[Loss]]
 
 _OFFICE = "engine.sanitize.office:sanitize_office"
 _PDF = "engine.sanitize.pdf:sanitize_pdf"
@@ -36,10 +35,16 @@ def sanitize(path: Path, source_format: str, scratch: Path, settings: Settings) 
         return path, []
     folder = Path(tempfile.mkdtemp(prefix="sanitized-", dir=scratch))
     out = folder / f"document.{source_format}"
-    losses = _function(reference)(path, out)
+    losses = _function(reference)(path, out, **_options(reference, settings))
     return (out if out.exists() else path), losses
 
 
-def _function(reference: str) -> Callable[[Path, Path], list[Loss]]:
+def _options(reference: str, settings: Settings) -> dict[str, Any]:
+    if reference == _PDF:
+        return {"passwords": [secret.get_secret_value() for secret in settings.password]}
+    return {"limits": settings.limits}
+
+
+def _function(reference: str) -> Callable[..., list[Loss]]:
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)

@@ -20,7 +20,6 @@ import pytest
 from corpora import text, write_texts
 from snapshots import Snapshot, equal, snapshot, twin_home
 
-
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(3600)]
 ROUNDS = int(os.environ.get("KILL_ROUNDS", "20"))
 SEED = int(os.environ.get("KILL_SEED", "1"))

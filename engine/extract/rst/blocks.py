@@ -1,146 +1,22 @@
-"""reStructuredText: sections, lists, code, tables, notes, figures; field lists at the top become metadata.
-
-Parsed by docutils with raw output, file insertion and its configuration files switched off. Directives and roles
-it does not know (Sphinx and others) are read as what they contain.
-"""
+"""Walks docutils' document tree into blocks."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst import Directive, directives, roles
-from docutils.utils import SystemMessage
 
-from engine.decode import decode
 from engine.document import Builder, table_from_cells
-from engine.extract import Context
 from engine.extract.front_matter import as_datetime
-from engine.extract.text import add_text
-from engine.records import ExtractedDocument, ExtractedImage, TableCell
+from engine.records import ExtractedImage, TableCell
 
-_SETTINGS = {
-    "file_insertion_enabled": False,
-    "raw_enabled": False,
-    "report_level": 5,
-    "halt_level": 5,
-    "_disable_config": True,
-    "syntax_highlight": "none",
-    "smart_quotes": False,
-    "doctitle_xform": True,
-    "docinfo_xform": True,
-    "input_encoding": "unicode",
-    "line_length_limit": 1_000_000,
-}
-MAX_CHARACTERS = 1_000_000  # docutils reads about 20,000 a second
-_DIRECTIVE = re.compile(r"^\s*\.\.\s+(?:\|[^|\n]+\|\s+)?([\w:+.-]+)::(?:\s|$)", re.MULTILINE)
-_ROLE = re.compile(r"(?<![\w`]):([A-Za-z][\w:+.-]*):`")
-_NO_TEXT = {
-    "toctree",
-    "contents",
-    "index",
-    "only",
-    "highlight",
-    "currentmodule",
-    "default-role",
-    "meta",
-    "include",
-    "raw",
-}
-_TARGET = re.compile(r"^!?~?(.*?)(?:\s*<[^<>]*>)?$", re.DOTALL)
 _SKIPPED = (nodes.comment, nodes.substitution_definition, nodes.target, nodes.pending, nodes.raw, nodes.system_message)
 
 Tree = Any  # docutils ships no complete type information
 
 
-class _Container(Directive):
-    """An unknown directive: its arguments and its content as ordinary blocks."""
-
-    has_content = True
-    optional_arguments = 100
-    final_argument_whitespace = True
-    option_spec = None  # pyright: ignore[reportAssignmentType]
-
-    def run(self) -> list[nodes.Node]:
-        container = nodes.container()
-        if self.arguments:
-            container += nodes.paragraph("", re.sub(r"\s*(?<!\S):[\w-]+:.*", "", " ".join(self.arguments)))
-        lines = [line for line in self.content if not re.match(r":[\w-]+:", line)]
-        if len(lines) == len(self.content):
-            self.state.nested_parse(self.content, self.content_offset, container)
-        elif lines:
-            container += nodes.paragraph("", "\n".join(lines).strip())
-        return [container]
-
-
-class _Nothing(Directive):
-    """A directive that only steers other tools."""
-
-    has_content = True
-    optional_arguments = 100
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        return []
-
-
-def _text_role(
-    name: str, rawtext: str, text: str, lineno: int, inliner: object, options: object = None, content: object = None
-) -> tuple[list[nodes.Node], list[nodes.Node]]:
-    """An unknown role is the text a reader sees: without target and modifiers."""
-    match = _TARGET.match(text)
-    return [nodes.inline(rawtext, match[1] if match else text)], []
-
-
-def extract(path: Path, context: Context) -> ExtractedDocument:
-    """Read an .rst file. What docutils cannot parse at all is kept as plain text, with a warning."""
-    builder = context.builder()
-    decoded = decode(path.read_bytes())
-    if decoded.replaced:
-        builder.warn("undecodable_bytes", f"bytes that are not {decoded.encoding}", count=decoded.replaced)
-    text = decoded.text.replace("\r\n", "\n").replace("\0", "")
-    if len(text) > MAX_CHARACTERS:
-        builder.warn("rst_unparsed", f"kept as plain text: longer than {MAX_CHARACTERS} characters")
-        add_text(builder, text)
-        return builder.finish()
-    _register(text, builder)
-    try:
-        tree = publish_doctree(text, settings_overrides=_SETTINGS)
-    except (SystemMessage, RecursionError, AttributeError, ValueError, KeyError, IndexError, AssertionError) as error:
-        builder.warn("rst_unparsed", f"kept as plain text: {type(error).__name__}")
-        add_text(builder, text)
-        return builder.finish()
-    for reference in list(tree.findall(nodes.footnote_reference)) + list(tree.findall(nodes.citation_reference)):
-        reference.parent.replace(reference, nodes.Text(f"[{reference.astext()}]"))
-    has_title = any(isinstance(child, nodes.title) for child in tree.children)
-    _Reader(builder).blocks(tree, 2 if has_title else 1)
-    if builder.metadata.title is None:
-        builder.metadata.title = next((r.content for r in builder.roots if r.type == "heading"), None)
-    return builder.finish()
-
-
-def _register(text: str, builder: Builder) -> None:
-    """Give every directive and role of this text that docutils does not know a reader of its own."""
-    from docutils.parsers.rst.languages import en
-
-    for name in {m.lower() for m in _DIRECTIVE.findall(text)}:
-        if name in _NO_TEXT and name not in ("contents", "meta"):
-            directives.register_directive(name, _Nothing)
-            builder.warn(
-                "directive_skipped", "directives for other tools (includes, indexes, raw output) were left out"
-            )
-        elif name not in en.directives:
-            directives.register_directive(name, _Container)
-    for name in {m.lower() for m in _ROLE.findall(text)}:
-        if name not in en.roles:
-            roles.register_local_role(name, _text_role)  # pyright: ignore[reportArgumentType]
-
-
-class _Reader:
-    """Walks the document tree into blocks."""
+class Reader:
+    """Adds the blocks of a tree to the builder."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder

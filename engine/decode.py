@@ -73,7 +73,9 @@ def codec_name(label: str | None) -> str | None:
     name = _LABELS.get(cleaned, cleaned)
     try:
         info = codecs.lookup(name)
-        b"".decode(name)  # refuses codecs that are not text encodings, such as base64
+        b" ".decode(name)  # refuses codecs that are not text encodings, such as base64
+    except UnicodeDecodeError:  # a text encoding of wider units
+        return codecs.lookup(name).name
     except (LookupError, ValueError):
         return None
     return info.name

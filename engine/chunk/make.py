@@ -176,9 +176,10 @@ def _metadata(draft: _Draft, number: int, total: int, document: ExtractedDocumen
 
 
 def _lexical_prefix(draft: _Draft, text: str, index: SpanIndex) -> str:
-    """Heading and the sentence before, for the sparse channels: they read it in front of the text without
-    its own prefix. The heading is left out where the text opens with it."""
-    heading = draft.path[-1] if draft.path and not draft.source.opens_with_heading else ""
+    """What the sparse channels read in front of the content: the sentence before, and the heading where the
+    content does not show it already (a heading read twice would count twice)."""
+    shown = draft.prefix or draft.source.opens_with_heading
+    heading = draft.path[-1] if draft.path and not shown else ""
     before = index.before(draft.piece.start)
     sentence = ""
     if before is not None and before.type not in ("heading", "table", "code"):

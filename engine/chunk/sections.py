@@ -10,10 +10,10 @@ from engine.chunk import Piece
 from engine.chunk.outline import Section, outline
 from engine.chunk.pack import Stretch, pack
 from engine.chunk.prefix import Prefixes
-from engine.chunk.ruler import Budget, Ruler
+from engine.chunk.ruler import Budget, Ruler, Tokens
 from engine.chunk.table_rows import table_pieces
 from engine.chunk.units import Unit, group, stretch_of
-from engine.records import ChunkConfig, ExtractedDocument
+from engine.records import ChunkConfig, ExtractedDocument, Span
 
 
 class SectionWalk:
@@ -39,7 +39,7 @@ class SectionWalk:
         if self._config.respect_structure:
             self._section(outline(self._document))
         else:
-            self._blocks(Section([], spans=self._document.spans), self._document.spans[0].start)
+            self._units(self._document.spans, self._document.spans[0].start, None)
         if self._carry is not None:  # headings at the end of the document
             rest = Stretch(self._carry, self._document.spans[-1].end)
             path = self._document.spans[-1].section_path
@@ -63,7 +63,7 @@ class SectionWalk:
     def _shows_heading(self, section: Section) -> bool:
         """Whether heading lines open the piece, so that it needs no prefix: its own when a subsection follows
         at once, and those of bodiless sections before it."""
-        own = section.heading is not None and section.spans and self._prefixes.of(section.path)
+        own = section.path and section.spans and self._prefixes.of(section.path)
         return self._carry is not None or not own
 
     def _fits_whole(self, section: Section, start: int) -> bool:
@@ -74,14 +74,20 @@ class SectionWalk:
 
     def _blocks(self, section: Section, start: int) -> None:
         """The section's own blocks, packed under the heading's prefix."""
-        budget = self._ruler.budget.less(self._prefixes.cost(section.path))
-        units = group(section.spans, self._ruler, budget, self._isolate)
         first = start if self._shows_heading(section) else section.spans[0].start
         self._carry = None
-        for unit in units:
-            self._unit(unit, budget, section.path, first if unit is units[0] else unit.start)
+        self._units(section.spans, first, section.path)
 
-    def _unit(self, unit: Unit, budget: Budget, path: list[str], start: int) -> None:
+    def _units(self, spans: list[Span], start: int, path: list[str] | None) -> None:
+        """Consecutive blocks from `start` on. Without a path each piece gets its own: room is kept for any."""
+        paths = [path] if path is not None else [list(p) for p in {tuple(s.section_path[-1:]) for s in spans}]
+        costs = [self._prefixes.cost(p) for p in paths]
+        largest = Tokens(max(c.standard for c in costs), max(c.model for c in costs))
+        budget = self._ruler.budget.less(largest)
+        for unit in group(spans, self._ruler, budget, self._isolate):
+            self._unit(unit, budget, path, start if unit.spans[0] is spans[0] else unit.start)
+
+    def _unit(self, unit: Unit, budget: Budget, path: list[str] | None, start: int) -> None:
         if unit.kind == "table":
             table = next(span for span in unit.spans if span.type == "table")
             self._found += table_pieces(start, table, unit.end, self._ruler, budget, path)

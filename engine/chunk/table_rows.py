@@ -67,7 +67,7 @@ def _names(table: ExtractedTable, line: str) -> list[str]:
     return [name.strip() for name in _BAR.split(line)[1:-1]] or table.headers
 
 
-def table_pieces(start: int, span: Span, end: int, ruler: Ruler, budget: Budget, path: list[str]) -> list[Piece]:
+def table_pieces(start: int, span: Span, end: int, ruler: Ruler, budget: Budget, path: list[str] | None) -> list[Piece]:
     """Pieces of the table of `span` over [start, end), which takes in its captions."""
     rows = locate(span, ruler.text)
     if ruler.fits(start, end, budget.hard):
@@ -100,7 +100,7 @@ def _short_header(names: list[str], allowed: Tokens, ruler: Ruler) -> str:
     return header if any(short) and ruler.costs.of(header).within(allowed) else ""
 
 
-def _as_text(start: int, end: int, ruler: Ruler, budget: Budget, path: list[str]) -> list[Piece]:
+def _as_text(start: int, end: int, ruler: Ruler, budget: Budget, path: list[str] | None) -> list[Piece]:
     text = ruler.text
     lines = [m.start() for m in _LINE.finditer(text, start, end)]
     stretch = Stretch(start, end, blocks=lines, sentences=sentence_ends(text, start, end))
@@ -110,7 +110,7 @@ def _as_text(start: int, end: int, ruler: Ruler, budget: Budget, path: list[str]
 class _Groups:
     """The body rows of one table on their way into pieces. `repeated` stands in front of every group."""
 
-    def __init__(self, rows: Rows, ruler: Ruler, budget: Budget, path: list[str], repeated: str) -> None:
+    def __init__(self, rows: Rows, ruler: Ruler, budget: Budget, path: list[str] | None, repeated: str) -> None:
         self.rows, self.ruler, self.budget, self.path = rows, ruler, budget, path
         self.repeated = repeated
         self.room = budget.less(ruler.costs.of(repeated)) if repeated else budget

@@ -155,7 +155,7 @@ def _chapter(package: Package, part: str, title: str, builder: Builder) -> None:
         return
     if title and not _has_heading(text):
         builder.heading(1, title)
-    blocks: list[StructureElement] = add_html(builder, text, furniture=False)
+    blocks: list[StructureElement] = add_html(builder, text, furniture=False, xhtml=True)
     if not blocks:
         builder.warn("chapter_empty", "chapters without text were left out")
 

@@ -51,7 +51,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
 def add_markdown(builder: Builder, text: str) -> None:
     """Add the blocks of a Markdown text to the builder."""
     # A picture's data: URI says nothing in words, and would be parsed as one enormous destination.
-    text, count = _DATA_URI.subn("(data:)", text)
+    text, count = _DATA_URI.subn("()", text)
     if count:
         builder.warn("data_uri_dropped", "pictures inlined as data: URIs were left out", count=count)
     tokens = _parser().parse(text)

@@ -22,7 +22,9 @@ from PIL import Image
 
 from engine.errors import Code, CorpusError, InputError, Stage
 from engine.ocr.layout import joined, mean_confidence
+from engine.ocr.pictures import enlarged, turned, unrotated
 from engine.ocr.quality import worth
+from engine.ocr.scripts import LANGUAGES, LATIN, READ_LATIN, SCRIPTS
 from engine.records import OcrLine, OcrResult
 from engine.settings import Settings
 
@@ -34,24 +36,6 @@ _SCRIPT_CONFIDENCE = 0.5
 _LANGUAGE_MARGIN = 0.02  # by how much less sure a reading in the text's own language may be
 _SCRIPT_GAIN = 0.2  # how much surer another script must make a poor passage
 _POOR_LINE = 0.65  # lines read less surely than this, among sure ones, may be in another script
-_SMALL_SIDE = 900  # pixels; smaller pictures are enlarged, letters under 20 pixels read badly
-_MAX_ENLARGED = 12_000_000
-
-# ISO 639-1 → Tesseract's names.
-LANGUAGES = {
-    "en": "eng", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "pt": "por", "nl": "nld", "pl": "pol",
-    "sv": "swe", "da": "dan", "no": "nor", "fi": "fin", "cs": "ces", "hu": "hun", "ro": "ron", "tr": "tur",
-    "ru": "rus", "uk": "ukr", "bg": "bul", "el": "ell", "ar": "ara", "he": "heb", "fa": "fas", "hi": "hin",
-    "zh": "chi_sim", "ja": "jpn", "ko": "kor", "th": "tha", "vi": "vie",
-}  # fmt: skip
-SCRIPTS = {
-    "Cyrillic": ["rus", "ukr", "bul"], "Arabic": ["ara", "fas"], "Han": ["chi_sim", "chi_tra", "jpn"],
-    "HanS": ["chi_sim"], "HanT": ["chi_tra"], "Japanese": ["jpn"], "Hiragana": ["jpn"], "Katakana": ["jpn"],
-    "Korean": ["kor"], "Hangul": ["kor"], "Greek": ["ell"], "Hebrew": ["heb"], "Devanagari": ["hin"],
-    "Thai": ["tha"], "Fraktur": ["frk", "deu_latf", "deu"],
-}  # fmt: skip
-_READ_LATIN = {"chi_sim", "chi_tra", "jpn", "deu", "deu_latf", "frk"}  # models that know Latin letters well enough
-_LATIN_ORDER = ["eng", "deu", "fra", "spa", "ita", "por", "nld"]
 
 
 class OcrUnavailableError(CorpusError):
@@ -111,10 +95,10 @@ def read(image_path: Path, settings: Settings, language: str | None = None) -> O
     seconds = settings.limits.tool_seconds
     with tempfile.TemporaryDirectory(prefix="ocr-", dir=image_path.parent) as folder:
         scratch = Path(folder)
-        picture, scale = _enlarged(image_path, scratch)
+        picture, scale = enlarged(image_path, scratch)
         reading, rotate, size = _best_reading(picture, scratch, settings, language, seconds)
     for line in reading.lines:
-        x0, y0, x1, y1 = _unrotated((line.x0, line.y0, line.x1, line.y1), rotate, size)
+        x0, y0, x1, y1 = unrotated((line.x0, line.y0, line.x1, line.y1), rotate, size)
         line.x0, line.y0, line.x1, line.y1 = x0 / scale, y0 / scale, x1 / scale, y1 / scale
     return OcrResult(reading.lines, round(reading.confidence, 4), f"{ENGINE}:{reading.languages}")
 
@@ -131,7 +115,7 @@ def _best_reading(
         seen = orientation(picture, seconds)
         upright = picture
         if seen and seen.rotate and seen.confidence >= _ORIENTATION_CONFIDENCE:
-            upright, rotate = _turned(picture, seen.rotate, scratch), seen.rotate
+            upright, rotate = turned(picture, seen.rotate, scratch), seen.rotate
         languages = settings.ocr.languages or _script_languages(seen, first.languages)
         if rotate or languages != first.languages:
             best = _recognise(upright, languages, seconds)
@@ -163,7 +147,7 @@ def _script_languages(seen: Orientation | None, default: str) -> str:
     wanted = [name for name in SCRIPTS.get(seen.script, []) if name in have] if seen and sure else []
     if not wanted:
         return default
-    alone = wanted[0] in _READ_LATIN or "eng" not in have
+    alone = wanted[0] in READ_LATIN or "eng" not in have
     return wanted[0] if alone else f"{wanted[0]}+eng"
 
 
@@ -173,7 +157,7 @@ def _in_its_language(picture: Path, reading: _Reading, seconds: float) -> _Readi
     if len(text) < 60 or "eng" not in reading.languages or "+" in reading.languages:
         return None
     found = LANGUAGES.get(_language_of(text), "eng")
-    if found == "eng" or found not in installed_languages() or found not in _LATIN_ORDER:
+    if found == "eng" or found not in installed_languages() or found not in LATIN:
         return None
     return _recognise(picture, found, seconds)
 
@@ -284,49 +268,3 @@ def parse_tsv(tsv: str) -> list[OcrLine]:
         line.x1, line.y1 = max(line.x1, right), max(line.y1, bottom)
         weights[-1] += len(text)
     return [line for line in lines if line.confidence >= 0.5 or any(c.isalnum() for c in line.text)]
-
-
-# ---------------------------------------------------------------- pictures
-def _enlarged(image_path: Path, scratch: Path) -> tuple[Path, float]:
-    """The picture itself, or an enlarged copy of a small one, and the factor."""
-    with Image.open(image_path) as image:
-        width, height = image.size
-        side = min(width, height)
-        factor = 1 if side >= _SMALL_SIDE else min(3, max(1, round(_SMALL_SIDE / max(side, 1))))
-        while factor > 1 and width * height * factor * factor > _MAX_ENLARGED:
-            factor -= 1
-        if factor == 1:
-            return image_path, 1.0
-        copy = scratch / "enlarged.png"
-        mode = "L" if image.mode in ("1", "L", "LA", "I;16") else "RGB"
-        image.convert(mode).resize((width * factor, height * factor), Image.Resampling.LANCZOS).save(copy)
-    return copy, float(factor)
-
-
-def _turned(picture: Path, clockwise: int, scratch: Path) -> Path:
-    method = {
-        90: Image.Transpose.ROTATE_270,
-        180: Image.Transpose.ROTATE_180,
-        270: Image.Transpose.ROTATE_90,
-    }[clockwise]
-    copy = scratch / "upright.png"
-    with Image.open(picture) as image:
-        image.transpose(method).save(copy)
-    return copy
-
-
-def _unrotated(
-    box: tuple[float, float, float, float], clockwise: int, size: tuple[int, int]
-) -> tuple[float, float, float, float]:
-    """A box on the picture turned `clockwise`, mapped back to the picture of `size` (width, height)."""
-    x0, y0, x1, y1 = box
-    width, height = size
-    match clockwise:
-        case 90:
-            return y0, height - x1, y1, height - x0
-        case 180:
-            return width - x1, height - y1, width - x0, height - y0
-        case 270:
-            return width - y1, x0, width - y0, x1
-        case _:
-            return box

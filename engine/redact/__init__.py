@@ -19,6 +19,7 @@ from engine.settings import Settings
 
 VERSION = "1"  # raise it when the same text would be redacted differently: part of the pipeline's fingerprint
 KINDS = frozenset({rule.type for rule in RULES} | {kind for kind, _ in COLUMNS})
+_NAMES = frozenset({"NAME", "ORGANIZATION"})
 _PLACEHOLDER = re.compile(r"\[(" + "|".join(sorted(KINDS)) + r")_REDACTED\]")
 _PEOPLE_KEYS = re.compile(
     r"author|creator|manager|last_?modified_?by|owner|from|to|cc|bcc|sender|reply.?to", re.IGNORECASE
@@ -72,7 +73,7 @@ class _Redactor:
 
     def __init__(self, kinds: frozenset[str]) -> None:
         self.kinds = kinds
-        self.uses_names = bool(kinds & {"NAME", "ORGANIZATION"})
+        self.uses_names = bool(kinds & _NAMES)
         self.outside: list[RedactionRecord] = []
         self._texts: dict[str, None] = {}
         self._names: dict[str, list[Found]] = {}
@@ -130,13 +131,12 @@ class _Redactor:
 
     def _found(self, text: str, column: str, place: str) -> list[Found]:
         """Everything found in the text, the surest first."""
-        front = f"{column}: " if column else ""
-        found = [
-            Found(f.type, max(0, f.start - len(front)), f.end - len(front)) for f in find(front + text, self.kinds)
-        ]
-        found = [f for f in found if f.end > f.start]
+        front = f"{column}: " if column else ""  # "Passport: C01X00T47" says more than the cell alone
+        numbers = find(front + text, self.kinds - _NAMES)
+        found = [Found(f.type, max(0, f.start - len(front)), f.end - len(front)) for f in numbers]
+        found = [f for f in found if f.end > f.start] + find(text, self.kinds & _NAMES)
         if place == "code":
-            return [f for f in found if f.type not in ("NAME", "ORGANIZATION")]
+            return [f for f in found if f.type not in _NAMES]
         found += self._names.get(text, [])
         if self._known is not None:
             found += [Found(self._kind_of[m[0]], m.start(), m.end()) for m in self._known.finditer(text)]

@@ -150,7 +150,7 @@ RULES = (
     Rule(
         "NAME",
         re.compile(
-            r"\b(?:(?:full|first|last|family|given|patient|customer|employee|applicant)\sname|surname|patient|applicant"
+            r"(?<!\w\s)\b(?:(?:full|first|last|family|given|patient|customer|employee|applicant)\sname|surname|patient|applicant"
             rf"|name|vorname|nachname|nom|nombre)\s?:\s{{0,3}}(?P<value>(?-i:{_WORD})(?:\s(?-i:{_WORD})){{0,3}})",
             _I,
         ),

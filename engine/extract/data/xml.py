@@ -130,7 +130,7 @@ def _is_short_leaf(element: Node) -> bool:
 
 def _inner_text(element: Node) -> str:
     """All text below, unexpanded entity references as they are written. Line breaks of verse or code are kept."""
-    text = "".join(str(part) for part in element.itertext(with_tail=False))
+    text = "".join(str(part) for part in element.itertext())
     lines = [" ".join(line.split()) for line in text.strip().split("\n")]
     return "\n".join(line for line in lines if line) if _keeps_lines(element) else " ".join(" ".join(lines).split())
 

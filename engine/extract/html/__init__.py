@@ -53,14 +53,19 @@ def decode_html(data: bytes) -> Decoded:
 
 
 def add_html(
-    builder: Builder, text: str, metadata: bool = False, furniture: bool = True, base_level: int = 0
+    builder: Builder,
+    text: str,
+    metadata: bool = False,
+    furniture: bool = True,
+    base_level: int = 0,
+    xhtml: bool = False,
 ) -> list[StructureElement]:
     """Add a page's blocks to the builder and return them.
 
     `furniture`: look for boilerplate (whole pages) or keep everything (fragments, mail). `base_level` is added
-    to heading levels.
+    to heading levels. `xhtml`: it is XHTML whatever it says.
     """
-    text, cut = bounded_html(_html(text))
+    text, cut = bounded_html(_as_html(text, xhtml))
     tree = LexborHTMLParser(text)
     if metadata:
         describe(tree, builder.metadata)
@@ -76,9 +81,9 @@ def add_html(
     return blocks
 
 
-def _html(text: str) -> str:
+def _as_html(text: str, xhtml: bool) -> str:
     """XHTML closes empty elements in a way HTML does not know, which would swallow the rest of the page."""
-    if _XHTML.search(text[:2000]):
+    if xhtml or _XHTML.search(text[:2000]):
         text = _SELF_CLOSED.sub(r"<\1\2></\1>", text)
     return text
 

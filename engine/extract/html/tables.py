@@ -70,7 +70,7 @@ def _is_line(node: LexborNode, rows: list[LexborNode]) -> bool:
     """One row of plain cells without a header: a sentence laid out with its check box, bullet or number."""
     if len(rows) != 1 or node.css_first("th, caption, thead") is not None:
         return False
-    return node.css_first("p + p, li, div + div, " + _NESTED) is None
+    return all(cell.css_first("p + p, li, div + div, " + _NESTED) is None for cell in _cells(rows[0]))
 
 
 def _line(row: LexborNode, walker: Walker, depth: int) -> list[StructureElement]:

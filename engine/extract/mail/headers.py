@@ -20,8 +20,10 @@ SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date")
 
 def header(message: Message, name: str) -> str:
     """The first field of this name, decoded and unfolded; empty when there is none."""
-    raw = message.get(name)
-    return text_of(str(raw)) if raw is not None else ""
+    for key, value in message.raw_items():  # `get` would replace bytes beyond ASCII
+        if key.lower() == name.lower():
+            return text_of(str(value))
+    return ""
 
 
 def text_of(raw: str) -> str:

@@ -3,70 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from engine.extract.pdf.evidence import NUMBER, is_table
 from engine.extract.pdf.grid import FoundTable
 from engine.extract.pdf.model import Run, Word
 from engine.extract.pdf.paragraphs import join_words
+from engine.extract.pdf.rows import Entry, Row, rows_of
 from engine.extract.pdf.rules import Segment, positions
 from engine.records import TableCell
 
-_CELL_GAP = 0.85  # em; wider white inside a row parts two entries
-_NUMBER = re.compile(r"^[^\w]*[\d.,:/%()$€£+\-–—−*]+[^\w]*$|^(?:n/?a|nil|x|yes|no|-+|–|—|\.+)\.?$", re.IGNORECASE)
-_MARK = re.compile(r"[•▪◦●○■□·*–—-]|\(?[\da-zA-Z]{1,3}[.)]|\.\d")
-_LEADER = re.compile(r"(?:\.\s?){4,}")
-
-
-@dataclass(slots=True)
-class Entry:
-    """Words of one row that stand together: what may be one cell."""
-
-    words: list[Word]
-    x0: float
-    x1: float
-    sequence: int
-
-
-@dataclass(slots=True)
-class Row:
-    entries: list[Entry]
-    y0: float
-    y1: float
-    runs: list[Run] = field(default_factory=lambda: list[Run]())
-
-    @property
-    def middle(self) -> float:
-        return (self.y0 + self.y1) / 2
-
-
-def rows_of(runs: Sequence[Run]) -> list[Row]:
-    """Runs as rows from top to bottom, each cut into entries at wide white."""
-    groups: list[list[Run]] = []
-    reach = float("-inf")
-    for run in sorted(runs, key=lambda r: r.y0 + r.y1):
-        middle = (run.y0 + run.y1) / 2
-        if groups and middle < reach:
-            groups[-1].append(run)
-        else:
-            groups.append([run])
-            reach = middle + 0.45 * run.height
-    return [_row(group) for group in groups]
-
-
-def _row(runs: list[Run]) -> Row:
-    words = sorted(((w, r) for r in runs for w in r.words), key=lambda pair: pair[0].x0)
-    entries: list[Entry] = []
-    for word, run in words:
-        gap = word.x0 - entries[-1].x1 if entries else 0.0
-        if entries and gap <= _CELL_GAP * run.size:
-            entries[-1].words.append(word)
-            entries[-1].x1 = max(entries[-1].x1, word.x1)
-        else:
-            entries.append(Entry([word], word.x0, word.x1, run.sequence))
-    return Row(entries, min(r.y0 for r in runs), max(r.y1 for r in runs), runs)
+Placed = list[tuple[int, int, list[Word]]]  # first column, last column, words of each entry of a row
 
 
 # ---------------------------------------------------------------- where to look
@@ -147,7 +95,7 @@ def aligned_table(rows: list[Row], hinted: bool, separators: list[float]) -> Fou
     `hinted`: rules frame the rows, so less proof is asked. `separators`: heights of rules between rows.
     """
     edges = _column_edges(rows)
-    if len(edges) < 2 or not _plausible(rows, edges, hinted):
+    if len(edges) < 2 or not is_table(rows, edges, hinted):
         return None
     placed = [_place(row, edges) for row in rows]
     placed = _merge_wrapped(rows, placed, separators, len(edges))
@@ -191,9 +139,9 @@ def _column_edges(rows: list[Row]) -> list[tuple[float, float]]:
     return merged
 
 
-def _place(row: Row, edges: list[tuple[float, float]]) -> list[tuple[int, int, list[Word]]]:
+def _place(row: Row, edges: list[tuple[float, float]]) -> Placed:
     """(first column, last column, words) of each entry; an entry over several columns is cut where it can."""
-    placed: list[tuple[int, int, list[Word]]] = []
+    placed: Placed = []
     for entry in row.entries:
         for part in _cut(entry, edges):
             first, last = _columns_of(part, edges)
@@ -227,9 +175,9 @@ def _columns_of(words: list[Word], edges: list[tuple[float, float]]) -> tuple[in
     return hit[0], hit[-1]
 
 
-def _complete(entries: list[tuple[int, int, list[Word]]], columns: int) -> list[tuple[int, int, list[Word]]]:
+def _complete(entries: Placed, columns: int) -> Placed:
     """The row's entries with an empty cell for every column that has none."""
-    full: list[tuple[int, int, list[Word]]] = []
+    full: Placed = []
     at = 0
     for first, last, words in entries:
         full += [(c, c, []) for c in range(at, first)]
@@ -238,11 +186,9 @@ def _complete(entries: list[tuple[int, int, list[Word]]], columns: int) -> list[
     return full + [(c, c, []) for c in range(at, columns)]
 
 
-def _merge_wrapped(
-    rows: list[Row], placed: list[list[tuple[int, int, list[Word]]]], separators: list[float], columns: int
-) -> list[list[tuple[int, int, list[Word]]]]:
+def _merge_wrapped(rows: list[Row], placed: list[Placed], separators: list[float], columns: int) -> list[Placed]:
     """Join printed lines that are one row: wrapped entries stand closer than rows do, or share a drawn band."""
-    merged: list[list[tuple[int, int, list[Word]]]] = []
+    merged: list[Placed] = []
     gaps = [b.y0 - a.y1 for a, b in itertools.pairwise(rows)]
     unit = statistics.median(r.y1 - r.y0 for r in rows)
     wide = statistics.median(gaps) if gaps else 0.0
@@ -262,8 +208,8 @@ def _merge_wrapped(
 
 
 def _merge_heads(
-    placed: list[list[tuple[int, int, list[Word]]]],
-) -> list[list[tuple[int, int, list[Word]]]]:
+    placed: list[Placed],
+) -> list[Placed]:
     """Column names printed on several lines are one row, unless some of them span columns."""
     figures = [n for n, entries in enumerate(placed) if _figures(entries)]
     head = figures[0] if figures else 0
@@ -275,15 +221,13 @@ def _merge_heads(
     return [merged, *placed[head:]]
 
 
-def _figures(entries: list[tuple[int, int, list[Word]]]) -> bool:
+def _figures(entries: Placed) -> bool:
     rest = [words for first, _, words in entries if first > 0]
-    return bool(rest) and 2 * sum(bool(_NUMBER.match(" ".join(w.text for w in words))) for words in rest) > len(rest)
+    return bool(rest) and 2 * sum(bool(NUMBER.match(" ".join(w.text for w in words))) for words in rest) > len(rest)
 
 
-def _union(
-    above: list[tuple[int, int, list[Word]]], below: list[tuple[int, int, list[Word]]]
-) -> list[tuple[int, int, list[Word]]]:
-    result: list[tuple[int, int, list[Word]]] = []
+def _union(above: Placed, below: Placed) -> Placed:
+    result: Placed = []
     for first, last, words in sorted([*above, *below], key=lambda e: (e[0], e[1])):
         if result and first <= result[-1][1]:
             before = result.pop()
@@ -291,53 +235,3 @@ def _union(
         else:
             result.append((first, last, words))
     return result
-
-
-# ---------------------------------------------------------------- proof
-def _plausible(rows: list[Row], edges: list[tuple[float, float]], hinted: bool) -> bool:
-    full = [r for r in rows if len(r.entries) >= 2]
-    if len(full) < (2 if hinted else 3) or len(full) < (0.4 if hinted else 0.6) * len(rows):
-        return False
-    if _is_contents(full) or _is_list(full, edges):
-        return False
-    words = [len(e.words) for r in full for e in r.entries]
-    texts = [" ".join(w.text for w in e.words) for r in full for e in r.entries]
-    numeric = sum(bool(_NUMBER.match(t)) for t in texts) / len(texts)
-    if statistics.fmean(words) > 4.5 and numeric < 0.25 and (not hinted or _fills(full, edges)):
-        return False
-    if len(edges) == 2 and not hinted:
-        second = [e for r in full for e in r.entries if e.x0 >= edges[1][0] - 2]
-        short = sum(bool(_NUMBER.match(" ".join(w.text for w in e.words))) for e in second)
-        return len(full) >= 3 and short >= 0.6 * max(len(second), 1)
-    return hinted or numeric > 0.3 or _row_by_row(full) >= 0.6
-
-
-def _fills(rows: list[Row], edges: list[tuple[float, float]]) -> bool:
-    """Whether two columns are filled from edge to edge, line after line: prose, not cells."""
-    if len(edges) != 2:
-        return False
-    shares = [
-        min((e.x1 - e.x0) / (b - a), 1.0) for r in rows for e, (a, b) in zip(r.entries, edges, strict=False) if b > a
-    ]
-    return statistics.fmean(shares) > 0.8
-
-
-def _is_contents(rows: list[Row]) -> bool:
-    """A table of contents: dot leaders, or titles followed by page numbers that only rise."""
-    leaders = sum(any(_LEADER.search(" ".join(w.text for w in e.words)) for e in r.entries) for r in rows)
-    return 2 * leaders > len(rows)
-
-
-def _is_list(rows: list[Row], edges: list[tuple[float, float]]) -> bool:
-    """Bullets or numbers with their text beside them."""
-    marks = sum(bool(_MARK.fullmatch(" ".join(w.text for w in r.entries[0].words))) for r in rows)
-    return len(edges) == 2 and 2 * marks > len(rows)
-
-
-def _row_by_row(rows: list[Row]) -> float:
-    """Share of rows whose entries were drawn one after the other, as tables are and columns are not."""
-    hits = 0
-    for row in rows:
-        sequences = [e.sequence for e in row.entries]
-        hits += all(0 <= b - a <= 2 for a, b in itertools.pairwise(sequences))
-    return hits / len(rows)

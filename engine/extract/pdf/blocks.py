@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.extract.pdf.aligned import free_tables
 from engine.extract.pdf.grid import FoundTable
+from engine.extract.pdf.lines import code_text, line_of, lines_of
 from engine.extract.pdf.model import Line, PageModel, Run
 from engine.extract.pdf.paragraphs import join_lines
 from engine.extract.pdf.profile import DocumentProfile
-from engine.extract.pdf.spacing import is_cjk
 from engine.extract.pdf.tables import take_ruled_tables, without
 from engine.ocr.order import reading_order
 
@@ -59,7 +58,7 @@ class TextBlock:
     @property
     def text(self) -> str:
         if self.kind == "code":
-            return _code_text(self.lines)
+            return code_text(self.lines)
         return join_lines([line.text for line in self.lines])
 
 
@@ -103,7 +102,7 @@ def _group_blocks(
         runs = without(runs, {id(w) for t in free for w in t.words})
         tables += free
     tables.sort(key=lambda t: (t.y0, t.x0))
-    column = _lines(runs, rtl)
+    column = lines_of(runs, rtl)
     lines.extend(column)
     blocks: list[Block] = []
     rest = column
@@ -116,52 +115,9 @@ def _group_blocks(
     return blocks
 
 
-# ---------------------------------------------------------------- lines
-def _lines(runs: list[Run], rtl: bool) -> list[Line]:
-    lines: list[Line] = []
-    row: list[Run] = []
-    reach = float("-inf")
-    for run in sorted(runs, key=lambda r: r.y0 + r.y1):
-        middle = (run.y0 + run.y1) / 2
-        if row and middle >= reach:
-            lines.append(_line(row, rtl))
-            row = []
-        if not row:
-            reach = middle + 0.5 * run.height
-        row.append(run)
-    if row:
-        lines.append(_line(row, rtl))
-    return lines
-
-
-def _line(runs: list[Run], rtl: bool) -> Line:
-    turned = rtl or 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
-    runs = sorted(runs, key=lambda r: -r.x1 if turned else r.x0)
-    text = runs[0].text
-    for before, run in itertools.pairwise(runs):
-        tight = not turned and abs(run.x0 - before.x1) < 0.05 * run.size
-        tight = tight or (is_cjk(before.text[-1:]) and is_cjk(run.text[:1]))
-        text += run.text if tight else f" {run.text}"
-    main = max(runs, key=lambda r: len(r.text))
-    total = sum(len(r.text) for r in runs)
-    return Line(
-        text,
-        min(r.x0 for r in runs),
-        min(r.y0 for r in runs),
-        max(r.x1 for r in runs),
-        max(r.y1 for r in runs),
-        main.size,
-        2 * sum(len(r.text) for r in runs if r.bold) > total,
-        2 * sum(len(r.text) for r in runs if r.italic) > total,
-        2 * sum(len(r.text) for r in runs if r.mono) > total,
-        turned,
-        runs,
-    )
-
-
 def _aside_groups(asides: list[Run]) -> list[list[Line]]:
     """Text in other directions: each piece is a block of its own, in drawing order."""
-    return [[_line([run], False)] for run in asides]
+    return [[line_of([run], False)] for run in asides]
 
 
 # ---------------------------------------------------------------- paragraphs
@@ -267,21 +223,6 @@ def _code_blocks(blocks: list[TextBlock]) -> list[TextBlock]:
         if block.kind == "code" and len(block.lines) < 2:
             block.kind = "paragraph"
     return merged
-
-
-def _code_text(lines: list[Line]) -> str:
-    """Lines with their indents and empty lines, counted in glyphs of the fixed pitch."""
-    left = min(line.x0 for line in lines)
-    widths = [(r.x1 - r.x0) / len(r.text) for line in lines for r in line.runs if len(r.text) > 2]
-    pitch = statistics.median(widths) if widths else 6.0
-    steps = sorted(b.y0 - a.y0 for a, b in itertools.pairwise(lines))
-    leading = max(steps[len(steps) // 2] if steps else 12.0, 1.0)
-    text: list[str] = []
-    for n, line in enumerate(lines):
-        if n and (line.y0 - lines[n - 1].y0) > 1.7 * leading:
-            text.append("")
-        text.append(" " * round((line.x0 - left) / max(pitch, 0.1)) + line.text)
-    return "\n".join(text)
 
 
 def _joined_across(blocks: list[Block]) -> list[Block]:

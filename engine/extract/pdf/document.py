@@ -22,6 +22,7 @@ from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_p
 from engine.extract.pdf.properties import read_metadata, read_outline
 from engine.extract.pdf.read import read_page
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
+from engine.ocr.pages import UNREAD
 from engine.records import ExtractedDocument
 
 
@@ -64,7 +65,8 @@ def extract_pages(path: Path, context: Context, first: int, last: int | None) ->
         if document.is_repaired:
             builder.warn("file_repaired", "the file is damaged and was repaired while reading")
         _PageReader(document, builder, context).read(first, min(last or document.page_count, document.page_count))
-        if document.is_repaired and not builder.roots and not builder.attached:
+        unread = any(loss.code in UNREAD for loss in builder.warnings)
+        if document.is_repaired and not builder.roots and not builder.attached and not unread:
             raise InputError("the file is damaged and nothing could be read from it", stage=Stage.EXTRACT)
         return builder.finish()
     finally:
@@ -111,6 +113,10 @@ class _PageReader:
                 return
         if model.hidden_characters and not model.pictures:
             builder.warn("hidden_text", "text that the page does not show", f"page {number}", model.hidden_characters)
+        if model.graphics_skipped:
+            builder.warn(
+                "drawings_skipped", "drawings or images cannot be looked at, or are too many", f"page {number}"
+            )
         numbered = take_line_numbers(model)
         if numbered:
             builder.warn("line_numbers_dropped", "a column of line numbers was left out", f"page {number}", numbered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.extract.pdf.model import PageModel, Picture, Rule, Transform, apply
-from engine.extract.pdf.mupdf import Page
+from engine.extract.pdf.mupdf import MUPDF_ERRORS, Page
 
 _MAX_CONTENT_BYTES = 4_000_000  # of drawing instructions as stored; a page with more is a map or a plan
 _MAX_RULES = 6000
@@ -14,9 +14,20 @@ _SHORT = 1.5  # points; shorter strokes are no rules
 
 
 def read_graphics(page: Page, model: PageModel, to_frame: Transform) -> None:
-    """Fill `model.rules`, `model.pictures` and `model.drawings`. No image is decoded."""
-    _read_pictures(page, model, to_frame)
+    """Fill `model.rules`, `model.pictures` and `model.drawings`. No image is decoded.
+
+    What cannot be read is left out and marked (`graphics_skipped`): the text is worth having without it.
+    """
+    try:
+        _read_pictures(page, model, to_frame)
+        _read_drawings(page, model, to_frame)
+    except MUPDF_ERRORS:
+        model.graphics_skipped = True
+
+
+def _read_drawings(page: Page, model: PageModel, to_frame: Transform) -> None:
     if _content_bytes(page) > _MAX_CONTENT_BYTES:
+        model.graphics_skipped = True
         return
     for drawing in page.get_cdrawings():
         model.drawings += len(drawing.get("items", ()))
@@ -81,14 +92,21 @@ def _rectangle(box: tuple[float, float, float, float], width: float, height: flo
 
 
 def _read_pictures(page: Page, model: PageModel, to_frame: Transform) -> None:
-    if not page.get_images() and not (model.characters == 0 and _has_inline_images(page)):
+    listed = page.get_images()
+    if not listed and not (model.characters == 0 and _has_inline_images(page)):
         return
-    for info in page.get_image_info(xrefs=True):
+    # Asked for object numbers, PyMuPDF would decode every image to compare digests; sizes tell them apart here.
+    by_size: dict[tuple[int, int], list[int]] = {}
+    for xref, _, width, height, *_ in listed:
+        by_size.setdefault((width, height), []).append(xref)
+    for info in page.get_image_info():
         box = apply(to_frame, tuple(info["bbox"]))
         x0, y0 = max(box[0], 0.0), max(box[1], 0.0)
         x1, y1 = min(box[2], model.frame_width), min(box[3], model.frame_height)
+        same = by_size.get((info["width"], info["height"]), [0])
+        xref = same.pop(0) if len(same) > 1 else same[0]
         if x1 > x0 and y1 > y0:
-            model.pictures.append(Picture(x0, y0, x1, y1, info["xref"], info["width"] * info["height"]))
+            model.pictures.append(Picture(x0, y0, x1, y1, xref, info["width"] * info["height"]))
 
 
 def _has_inline_images(page: Page) -> bool:

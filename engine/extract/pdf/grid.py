@@ -52,16 +52,17 @@ class _Place:
 
 def grid_table(network: Network, runs: Sequence[Run]) -> FoundTable | None:
     """The table drawn by a network of lines, or None when it is a box, a chart or a single column."""
+    if not network.horizontal or not network.vertical:
+        return None
     x0, y0, x1, y1 = network.box
+    xs = _without_thin(positions([v.at for v in network.vertical] + _ends(network.horizontal)))
+    ys = _without_thin(positions([h.at for h in network.horizontal] + _ends(network.vertical)))
+    if len(xs) < 2 or len(ys) < 2 or (len(xs) - 1) * (len(ys) - 1) > _MAX_CELLS:
+        return None
     words = [w for r in runs if r.y1 >= y0 and r.y0 <= y1 and r.x1 >= x0 and r.x0 <= x1 for w in r.words]
     inside = [w for w in words if x0 - 2 <= (w.x0 + w.x1) / 2 <= x1 + 2 and y0 - 2 <= (w.y0 + w.y1) / 2 <= y1 + 2]
-    if not network.horizontal or not network.vertical or len(inside) < 2:
-        return None
-    xs = _without_thin(positions([v.at for v in network.vertical] + _open_ends(network.horizontal, inside)))
-    ys = _without_thin(positions([h.at for h in network.horizontal] + _open_ends_y(network.vertical, inside)))
     xs = _with_unruled_columns(xs, inside)
-    columns, rows = len(xs) - 1, len(ys) - 1
-    if columns < 2 or rows < 1 or columns * rows > _MAX_CELLS:
+    if len(xs) < 3 or len(inside) < 2:
         return None
     places = _places(xs, ys, network)
     _fill(places, xs, ys, inside)
@@ -72,15 +73,9 @@ def grid_table(network: Network, runs: Sequence[Run]) -> FoundTable | None:
     return table if _is_table(table, places) else None
 
 
-def _open_ends(horizontal: list[Segment], words: list[Word]) -> list[float]:
-    """Ends of the horizontal lines where words stand beyond the outermost vertical lines."""
-    start, end = min(h.start for h in horizontal), max(h.end for h in horizontal)
-    return [start, end] if words else []
-
-
-def _open_ends_y(vertical: list[Segment], words: list[Word]) -> list[float]:
-    start, end = min(v.start for v in vertical), max(v.end for v in vertical)
-    return [start, end] if words else []
+def _ends(lines: list[Segment]) -> list[float]:
+    """The outermost ends of some lines: a table's sides where no line closes them."""
+    return [min(s.start for s in lines), max(s.end for s in lines)]
 
 
 def _without_thin(at: list[float]) -> list[float]:

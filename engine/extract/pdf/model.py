@@ -128,6 +128,7 @@ class PageModel:
     frame_to_page: Transform = IDENTITY
     hidden_characters: int = 0
     drawings: int = 0  # painted paths, text glyphs not counted
+    graphics_skipped: bool = False  # too many drawing instructions to look at
     vertical: bool = False  # vertical writing: columns from right to left
 
     def to_page(self, x0: float, y0: float, x1: float, y1: float) -> Box:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from engine.extract.pdf.annotations import read_annotations
@@ -10,6 +11,7 @@ from engine.extract.pdf.graphics import read_graphics
 from engine.extract.pdf.model import PageModel, Rectangle, Run, Transform, Word, apply, compose, invert
 from engine.extract.pdf.mupdf import TEXT_FLAGS, Page
 from engine.extract.pdf.spacing import (
+    RTL_LETTER,
     Glyph,
     fix_ligatures,
     is_letterspaced,
@@ -109,6 +111,8 @@ def _runs(
         if needs_glyphs(stripped):
             glyphs = glyphs if glyphs is not None else _glyphs_by_line(textpage, to_frame)
             pieces = _repaired(pieces, stripped, glyphs.get((block, index), []), line)
+        elif pieces and RTL_LETTER.search(stripped) and len(pieces) != len(stripped.split()):
+            pieces = _spread(stripped.split(), pieces)
         if not pieces or _is_copy(pieces, seen):
             continue
         run = _run(pieces, line, sequence)
@@ -158,7 +162,7 @@ def _repaired(words: list[Word], text: str, glyphs: list[Glyph], line: dict[str,
     return _spread(tokens, words)
 
 
-def _spread(tokens: list[str], words: list[Word]) -> list[Word]:
+def _spread(tokens: Sequence[str], words: list[Word]) -> list[Word]:
     """Give each new token the span of the old words whose letters it took over."""
     spread: list[Word] = []
     queue = list(words)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
+from docutils.statemachine import StringList
 
 from engine.document import Builder
 
@@ -14,6 +16,7 @@ _DIRECTIVE = re.compile(r"^\s*\.\.\s+(?:\|[^|\n]+\|\s+)?([\w:+.-]+)::(?:\s|$)", 
 _ROLE = re.compile(r"(?<![\w`]):([A-Za-z][\w:+.-]*):`")
 # Steering for other tools, and what would bring in other files or raw output.
 _NO_TEXT = {"toctree", "index", "highlight", "currentmodule", "default-role", "include", "raw", "literalinclude"}
+_OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 _TARGET = re.compile(r"^!?~?(.*?)(?:\s*<[^<>]*>)?$", re.DOTALL)
 
 
@@ -42,13 +45,14 @@ class _Container(Directive):
 
     def run(self) -> list[nodes.Node]:
         container = nodes.container()
-        if self.arguments:
-            container += nodes.paragraph("", re.sub(r"\s*(?<!\S):[\w-]+:.*", "", " ".join(self.arguments)))
-        lines = [line for line in self.content if not re.match(r":[\w-]+:", line)]
-        if len(lines) == len(self.content):
-            self.state.nested_parse(self.content, self.content_offset, container)
-        elif lines:
-            container += nodes.paragraph("", "\n".join(lines).strip())
+        first, *rest = self.block_text.split("\n")
+        argument = first.partition("::")[2].strip()
+        if argument:
+            container += nodes.paragraph("", argument)
+        lines = dedent("\n".join(rest)).strip("\n").split("\n")
+        while lines and _OPTION.match(lines[0]):
+            lines.pop(0)
+        self.state.nested_parse(StringList(lines, ""), 0, container)
         return [container]
 
 

@@ -90,20 +90,26 @@ def test_pictures_are_named_and_linked(builder: Builder, chunked) -> None:
     assert [(r.target, r.relation, r.position) for r in chunk.metadata.connect_to] == [("image-2", "embeds", 0)]
 
 
-def test_the_lexical_prefix_is_the_heading_and_the_sentence_before(builder: Builder, chunked) -> None:
+def test_the_lexical_prefix_is_the_sentence_before_and_a_heading_not_yet_shown(builder: Builder, chunked) -> None:
     builder.heading(1, "Report")
     builder.paragraph(prose(40))
-    first, second = chunked(builder.finish())[:2]
-    assert first.lexical_prefix == "Report"
+    document = builder.finish()
+    first, second = chunked(document)[:2]
+    assert first.lexical_prefix == ""
     before = first.content.rstrip(".").rsplit(". ", 1)[1]
-    assert second.lexical_prefix == f"Report\n{before}."
+    assert second.lexical_prefix == f"{before}."
+    assert second.content.startswith("## Report")
+    bare = chunked(document, include_headings=False)
+    assert bare[0].content.startswith("# Report")
+    assert bare[0].lexical_prefix == ""
+    assert bare[1].lexical_prefix.startswith("Report\nTurbines")
 
 
 def test_the_sentence_before_does_not_cross_a_heading(builder: Builder, chunked) -> None:
     for name in ("A", "B"):
         builder.heading(1, name)
         builder.paragraph(prose(14))
-    assert chunked(builder.finish())[1].lexical_prefix == "B"
+    assert chunked(builder.finish())[1].lexical_prefix == ""
 
 
 def test_the_model_prefix_counts(builder: Builder, settings: Settings, limits: ModelLimits) -> None:

@@ -9,7 +9,8 @@ from PIL import Image
 
 from engine.errors import Code, InputError
 from engine.ocr import OcrUnavailableError, installed_languages, read_page
-from engine.ocr.tesseract import _unrotated, parse_tsv
+from engine.ocr.pictures import unrotated
+from engine.ocr.tesseract import parse_tsv
 from engine.settings import Settings
 from tests.engine.extract.pdf_files import text_picture
 
@@ -45,7 +46,7 @@ def test_boxes_are_turned_back(degrees: int) -> None:
     turned = image.rotate(-degrees, expand=True, fillcolor=255)
     box = Image.eval(turned, lambda v: 255 - v).getbbox()
     assert box is not None
-    assert _unrotated(box, degrees, image.size) == (10, 5, 20, 12)
+    assert unrotated(box, degrees, image.size) == (10, 5, 20, 12)
 
 
 @needs_tesseract

@@ -146,3 +146,12 @@ def test_other_languages_are_named_as_less_sure() -> None:
     redact(doc, SETTINGS)
     assert doc.content == "Geboren am [DATE_OF_BIRTH_REDACTED], [ADDRESS_REDACTED]"
     assert [w.code for w in doc.warnings] == ["redaction_language"]
+
+
+def test_product_names_are_no_people() -> None:
+    builder = Builder("xlsx", SETTINGS.limits)
+    builder.table(table_from_rows([["Product name", "Name"], ["Hydraulic Pump", "Gasket"], ["Steel Bolt", "Washer"]]))
+    builder.paragraph("Product name: Hydraulic pump")
+    doc = builder.finish()
+    redact(doc, Settings(security=Security(pii_entities=["NAME", "SSN"])))
+    assert "REDACTED" not in doc.content

@@ -41,7 +41,7 @@ def test_a_holder_in_a_cluster_that_cannot_be_reached_is_named(tmp_path):
     lock = take(folder_of(chosen), who)
     with pytest.raises(StoreLockedError, match=r"Ray actor corpus-store-x of the cluster at 127\.0\.0\.1:9") as caught:
         open_store(chosen, ray=False)
-    assert "cannot be reached" in caught.value.__notes__[0]
+    assert "the actor could not be used either" in caught.value.__notes__[0]
     lock.close()
 
 

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from engine.analyse import ANALYSER_VERSION
 from engine.extract import plugins
+from engine.redact import VERSION as REDACTOR
 from engine.settings import Settings
 
 # Raise when extraction, chunking or payload change in a way that should reach documents already published.
@@ -31,6 +32,7 @@ def pipeline_fingerprint(settings: Settings, embedder_fingerprint: str) -> str:
         "formats": settings.formats,
         "ocr": settings.ocr.model_dump(),
         "security": settings.security.model_dump(),
+        "redactor": REDACTOR if settings.security.pii_redaction else 0,
         "chunking": settings.chunking.model_dump(),
         "analyser": ANALYSER_VERSION,
         "embedder": embedder_fingerprint,

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +39,27 @@ def start_ray(settings: Settings) -> None:
     address = settings.pipeline.ray_address
     logging.getLogger("ray").setLevel(logging.ERROR)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # the raylet's chatter, not ours
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
-    ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
+    with _chatter_held():
+        ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
+
+
+@contextmanager
+def _chatter_held() -> Generator[None]:
+    """Keep what Ray's native code writes to standard error while it starts; show it only when that fails."""
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            os.write(kept, held.read())
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def cluster_size() -> tuple[float, float]:

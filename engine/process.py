@@ -231,7 +231,7 @@ def finish(p: Prepared, settings: Settings) -> None:
         from engine.redact import redact
 
         with timed(p, Stage.REDACT):
-            redact(document, settings)
+            p.redactions = redact(document, settings)
     with timed(p, Stage.CHUNK):
         config = ChunkConfig(**settings.chunking.model_dump())
         p.chunks = make_chunks(document, p.document_id, config, model_limits(settings), settings)

@@ -257,6 +257,8 @@ def _facts(p: Prepared, failed_inside: int) -> dict[str, object]:
         for page in p.document.pages
         if page.ocr_engine
     ]
+    if p.redactions:
+        facts["redactions"] = [asdict(r) for r in p.redactions]
     if failed_inside:
         facts["failed_inside"] = failed_inside
     return facts

@@ -297,6 +297,19 @@ class SourceItem:
 
 
 @dataclass(slots=True)
+class Redaction:
+    """One entry of the redaction audit: what kind of personal data stood where, never the data.
+
+    `position`: characters from the start of `place`, which is `content` (the redacted document's) or, for text
+    outside it, `metadata.title`, `page_header`, `image alt text`, ...
+    """
+
+    type: str
+    position: int
+    place: str = "content"
+
+
+@dataclass(slots=True)
 class Failure:
     code: str
     stage: str
@@ -331,6 +344,7 @@ class Prepared:
     skip_reason: str = ""
     seconds: dict[str, float] = field(default_factory=lambda: dict[str, float]())
     children: int = 0
+    redactions: list[Redaction] = field(default_factory=lambda: list[Redaction]())
 
     @property
     def revision(self) -> str:

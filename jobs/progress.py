@@ -21,6 +21,7 @@ def summary(totals: Totals) -> str:
     failures = ", ".join(f"{code} {n}" for code, n in totals.failed.most_common())
     parts = [
         f"{totals.done}/{totals.inputs} documents",
+        f"{totals.skipped['unchanged']} unchanged" if totals.skipped["unchanged"] else "",
         f"{totals.pages} pages",
         f"{totals.chunks} chunks",
         f"{rate:.1f} documents/s",
@@ -42,7 +43,7 @@ class Display:
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._live = sys.stderr.isatty() and not quiet
-        self._shown = 0.0
+        self._shown = time.monotonic() if not self._live else 0.0
 
     def __enter__(self) -> Display:
         return self
@@ -55,7 +56,7 @@ class Display:
 
     def __call__(self, totals: Totals) -> None:
         now = time.monotonic()
-        if self._quiet or (now - self._shown < (0.2 if self._live else LINE_SECONDS) and totals.done < totals.inputs):
+        if self._quiet or now - self._shown < (0.2 if self._live else LINE_SECONDS):
             return
         self._shown = now
         sys.stderr.write(f"\r\x1b[2K{summary(totals)}" if self._live else summary(totals) + "\n")

@@ -7,7 +7,7 @@ export CORPUS_HOME=$2
 
 echo "== backfill samples/documents into project demo"
 "$bin/corpus" backfill samples/documents --project demo --source-name samples
-for query in "Who paid for the new lamp?" "part number FL-2207-B"; do
+for query in "Who rescued the seven men from the schooner?" "What air pressure does the diaphone need?"; do
   echo
   echo "== corpus search \"$query\" --project demo"
   "$bin/corpus" search "$query" --project demo --top-k 3

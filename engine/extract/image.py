@@ -8,7 +8,7 @@ from PIL import Image
 
 from engine.document import Builder
 from engine.extract import Context
-from engine.ocr import read_into
+from engine.ocr import ocr_page
 from engine.records import ExtractedDocument, Loss
 from engine.sanitize.image import frames, opened
 
@@ -40,4 +40,6 @@ def _read_frame(frame: Image.Image, dpi: float, number: int, builder: Builder, c
         return
     picture = context.scratch / f"page-{number:05d}.png"
     frame.save(picture, compress_level=1)
-    read_into(builder, picture, points, context.settings, context.language)
+    element = ocr_page(builder, picture, points, context.settings, context.language)
+    if element is not None:
+        builder.add(element)

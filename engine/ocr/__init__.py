@@ -15,7 +15,7 @@ from PIL import Image
 from engine.document import walk
 from engine.errors import Code, ConfigError, InputError, Stage
 from engine.ocr.layout import ocr_elements
-from engine.ocr.pages import LOW_CONFIDENCE, NOTHING_READ, UNREAD, read_into
+from engine.ocr.pages import LOW_CONFIDENCE, NOTHING_READ, UNREAD, ocr_page
 from engine.ocr.quality import worth
 from engine.ocr.tesseract import INSTALL_COMMAND, OcrUnavailableError, installed_languages, read
 from engine.records import ExtractedDocument, Loss, OcrResult, PendingPage, StructureElement
@@ -30,7 +30,7 @@ __all__ = [
     "check_read",
     "installed_languages",
     "ocr_elements",
-    "read_into",
+    "ocr_page",
     "read_page",
     "vision_engine",
 ]

@@ -27,33 +27,43 @@ _SOME_LETTERS = 150  # fewer may be the letterhead of a page whose handwriting w
 _MUCH_INK = 0.5  # more than this share of the dark pixels outside the lines read says so
 
 
-def read_into(
+def ocr_page(
     builder: Builder,
     picture: Path,
     points: tuple[float, float],
     settings: Settings,
     language: str | None = None,
     layer_worth: float = 0.0,
-) -> bool:
-    """Read `picture`, the current page of `builder`, and add what it says as an `ocr_page` element.
+) -> StructureElement | None:
+    """Read `picture`, the current page of `builder`: an `ocr_page` element for the caller to add.
 
     `points`: width and height of the page. `layer_worth`: what the page's own text is worth
-    (`engine.ocr.quality.worth`); when OCR reads less, nothing is added and False returned. A page read
-    poorly is left for a vision engine in `builder.pending`, unless that is off.
+    (`engine.ocr.quality.worth`); None when OCR reads no more than that, or is off. A page read poorly is
+    left for a vision engine in `builder.pending`, unless that is off.
     """
     page = builder.page or 1
     place = f"page {page}"
     if not settings.ocr.enabled:
         builder.warn(UNAVAILABLE, "the page shows something but text recognition is off (ocr.enabled)", place)
-        return False
+        return None
     result = _read(builder, picture, settings, language, place)
     read_worth = _worth(result) if result else 0.0
     if layer_worth > read_worth:
-        return False
+        return None
     confidence = result.confidence if result else None
     record = builder.pages.get(page)
     if record is not None and result is not None:
         record.ocr_confidence, record.ocr_engine = confidence, result.engine
+    element = _element(picture, page, points, settings, result)
+    doubtful = (confidence or 0.0) < settings.ocr.confidence_threshold or read_worth < _FEW_LETTERS
+    if doubtful or (result is not None and read_worth < _SOME_LETTERS and unread_ink(picture, result) > _MUCH_INK):
+        _leave_for_vision(builder, picture, points, settings, confidence, bool(element.children))
+    return element
+
+
+def _element(
+    picture: Path, page: int, points: tuple[float, float], settings: Settings, result: OcrResult | None
+) -> StructureElement:
     element = StructureElement("ocr_page", None, "", page_number=page, method="ocr")
     element.attributes["threshold"] = f"{settings.ocr.confidence_threshold:g}"
     if result is not None:
@@ -61,11 +71,7 @@ def read_into(
             size = image.size
         element.children = ocr_elements(result, page, points, size, "ocr")
         element.attributes["ocr_confidence"] = f"{result.confidence:.2f}"
-    builder.add(element)
-    doubtful = (confidence or 0.0) < settings.ocr.confidence_threshold or read_worth < _FEW_LETTERS
-    if doubtful or (result is not None and read_worth < _SOME_LETTERS and unread_ink(picture, result) > _MUCH_INK):
-        _leave_for_vision(builder, picture, points, settings, confidence, bool(element.children))
-    return True
+    return element
 
 
 def _read(builder: Builder, picture: Path, settings: Settings, language: str | None, place: str) -> OcrResult | None:

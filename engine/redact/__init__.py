@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.document import derive, walk
 from engine.errors import ConfigError
-from engine.records import ExtractedDocument, ExtractedTable, Loss, StructureElement
+from engine.records import ExtractedDocument, ExtractedTable, Loss, Redaction, StructureElement
 from engine.redact.names import find_names
 from engine.redact.patterns import COLUMNS, RULES, Found, column_kind, find
 from engine.settings import Settings
@@ -29,17 +29,7 @@ _MOST_KNOWN = 2000  # names looked for again in the rest of the document
 Transform = Callable[[str, str, str], str]  # text, name of its column, place → text
 
 
-@dataclass(frozen=True, slots=True)
-class RedactionRecord:
-    """One redaction. `position`: characters from the start of `place`, which is `content` (the redacted
-    document's) or, for text outside it, `metadata.title`, `page_header`, `image alt text`, ..."""
-
-    type: str
-    position: int
-    place: str = "content"
-
-
-def redact(document: ExtractedDocument, settings: Settings) -> list[RedactionRecord]:
+def redact(document: ExtractedDocument, settings: Settings) -> list[Redaction]:
     """Replace personal data in the whole document by placeholders such as `[EMAIL_REDACTED]`, in place.
 
     Picture bytes are dropped, because nothing looks into them. Content, spans, pages and tables are
@@ -56,7 +46,7 @@ def redact(document: ExtractedDocument, settings: Settings) -> list[RedactionRec
         message = "names are recognised by a model of English and may be missed in this language"
         document.warnings.append(Loss("redaction_language", message, document.metadata.language))
     derive(document)
-    inside = [RedactionRecord(m[1], m.start()) for m in _PLACEHOLDER.finditer(document.content)]
+    inside = [Redaction(m[1], m.start()) for m in _PLACEHOLDER.finditer(document.content)]
     return inside + redactor.outside
 
 
@@ -74,7 +64,7 @@ class _Redactor:
     def __init__(self, kinds: frozenset[str]) -> None:
         self.kinds = kinds
         self.uses_names = bool(kinds & _NAMES)
-        self.outside: list[RedactionRecord] = []
+        self.outside: list[Redaction] = []
         self._texts: dict[str, None] = {}
         self._names: dict[str, list[Found]] = {}
         self._known: re.Pattern[str] | None = None
@@ -111,7 +101,7 @@ class _Redactor:
             placeholder = f"[{one.type}_REDACTED]"
             length += one.start - at
             if place not in ("content", "code"):
-                self.outside.append(RedactionRecord(one.type, length, place))
+                self.outside.append(Redaction(one.type, length, place))
             parts += [text[at : one.start], placeholder]
             length += len(placeholder)
             at = one.end

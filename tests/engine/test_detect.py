@@ -85,7 +85,8 @@ def test_a_damaged_package_keeps_the_format_it_claims(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "saved"), [("png", "PNG"), ("jpg", "JPEG"), ("tiff", "TIFF"), ("bmp", "BMP"), ("webp", "WEBP"), ("gif", "GIF")]
+    ("kind", "saved"),
+    [("png", "PNG"), ("jpg", "JPEG"), ("tiff", "TIFF"), ("bmp", "BMP"), ("webp", "WEBP"), ("gif", "GIF")],
 )
 def test_pictures_by_signature(kind: str, saved: str, tmp_path: Path) -> None:
     buffer = io.BytesIO()

@@ -1,10 +1,11 @@
 """PDF: text in reading order with headings, lists, tables and pictures; scanned pages by OCR.
 
-A page's way: `read` (PyMuPDF → page model, the only coordinates later steps see) → `furniture` (running
-headers) → `tables` (`grid` drawn, `aligned` by position) → `blocks` (reading order, lines, paragraphs) →
-`headings` → `assemble` (into the tree). `document` drives it; `scan` decides about OCR; `profile` holds what is
-common to the document; `properties` reads bookmarks, `annotations` form fields and comments, `attachments`
-embedded files.
+A page's way: `read` (PyMuPDF → page `model`, the only coordinates later steps see; `spacing` repairs letters,
+`graphics` adds drawn lines and images, `annotations` form fields and comments) → `furniture` (running headers
+off) → `tables` (drawn: `rules`, `grid`; by position: `rows`, `aligned`, `evidence`) → `blocks` (reading order,
+`lines`, `paragraphs`) → `headings` → `assemble` (into the tree, with `pictures`). `document` drives it; `scan`
+decides about OCR; `profile` holds what is common to the document; `properties` reads bookmarks, `attachments`
+embedded files; `mupdf` is the only module that imports PyMuPDF.
 """
 
 from engine.extract.pdf.document import extract, extract_pages, page_count

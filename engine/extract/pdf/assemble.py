@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine.document import Builder, table_from_cells
 from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
 from engine.extract.pdf.grid import FoundTable
-from engine.extract.pdf.headings import PageHeadings, is_caption
+from engine.extract.pdf.headings import OutlineEntry, PageHeadings, is_caption
 from engine.extract.pdf.model import PageModel, Picture, Run
 from engine.extract.pdf.pictures import PictureStore
-from engine.records import Box
+from engine.records import Box, StructureElement
 
 
 def add_page(
@@ -48,6 +48,14 @@ def add_page(
             _add_block(builder, model, block, headings.levels.get(index), caption)
     _add_widgets(builder, model)
     _add_furniture(builder, model, furniture, "page_footer")
+
+
+def add_scan(builder: Builder, model: PageModel, element: StructureElement, outline: list[OutlineEntry]) -> None:
+    """Add a page read by OCR: under the bookmarks that point to it, with its fields and comments."""
+    for entry in outline:
+        builder.heading(entry.level, entry.title, attributes={"origin": "outline"})
+    builder.add(element)
+    _add_widgets(builder, model)
 
 
 def _add_block(

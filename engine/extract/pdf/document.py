@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
-from engine.extract.pdf.assemble import add_page
+from engine.extract.pdf.assemble import add_page, add_scan
 from engine.extract.pdf.attachments import take_attachments
 from engine.extract.pdf.blocks import layout_page
 from engine.extract.pdf.furniture import REACH, MarginKeys, margin_keys, take_furniture, take_line_numbers
@@ -109,7 +109,9 @@ class _PageReader:
         builder.start_page(number, round(model.width, 2), round(model.height, 2))
         if wants_ocr(model, self.context.settings):
             page = self.document[number - 1]
-            if read_scan(page, model, builder, self.context, policy):
+            element = read_scan(page, model, builder, self.context, policy)
+            if element is not None:
+                add_scan(builder, model, element, outline)
                 return
         if model.hidden_characters and not model.pictures:
             builder.warn("hidden_text", "text that the page does not show", f"page {number}", model.hidden_characters)

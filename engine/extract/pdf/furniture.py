@@ -12,13 +12,16 @@ MarginKeys = set[tuple[str, str, int]]
 REACH = 2  # pages looked at on either side
 _ZONE = 0.13  # of the page's height, at the top and at the bottom
 _OUTERMOST = 3  # rows from the edge that can be furniture
-_DIGITS = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 
 
 def margin_keys(model: PageModel) -> MarginKeys:
     """(zone, text with numbers blanked, height in steps of 6 points) of the rows in the page's margins."""
     return {
-        (zone, _key(run.text), round(run.y0 / 6)) for zone, rows in _margin_rows(model) for row in rows for run in row
+        (zone, _key(run.text, model.number), round(run.y0 / 6))
+        for zone, rows in _margin_rows(model)
+        for row in rows
+        for run in row
     }
 
 
@@ -42,8 +45,15 @@ def _rows(runs: list[Run]) -> list[list[Run]]:
     return rows
 
 
-def _key(text: str) -> str:
-    return " ".join(_DIGITS.sub("#", text).split()).casefold()
+def _key(text: str, page: int) -> str:
+    """What a recurring text keeps from page to page: itself without its numbers.
+
+    A number alone must count the pages: then its distance to the page's number stays the same.
+    """
+    if any(c.isalpha() for c in text):
+        return " ".join(_NUMBERS.sub("#", text).split()).casefold()
+    numbers = re.findall(r"\d+", text)
+    return f"#{int(numbers[0]) - page}" if len(numbers) == 1 and len(numbers[0]) < 6 else text
 
 
 def take_furniture(model: PageModel, neighbours: Sequence[MarginKeys]) -> list[tuple[str, Run]]:
@@ -55,7 +65,7 @@ def take_furniture(model: PageModel, neighbours: Sequence[MarginKeys]) -> list[t
     repeated: list[tuple[str, Run]] = []
     for zone, rows in _margin_rows(model):
         for row in rows:
-            recurring = [run for run in row if _recurs(zone, run, neighbours)]
+            recurring = [run for run in row if _recurs(zone, run, model.number, neighbours)]
             repeated += [(f"page_{zone}", run) for run in recurring]
             if len(recurring) < len(row):
                 break
@@ -66,8 +76,8 @@ def take_furniture(model: PageModel, neighbours: Sequence[MarginKeys]) -> list[t
     return repeated
 
 
-def _recurs(zone: str, run: Run, neighbours: Sequence[MarginKeys]) -> bool:
-    key, height = _key(run.text), round(run.y0 / 6)
+def _recurs(zone: str, run: Run, page: int, neighbours: Sequence[MarginKeys]) -> bool:
+    key, height = _key(run.text, page), round(run.y0 / 6)
     return any((zone, key, height + step) in keys for keys in neighbours for step in (-1, 0, 1))
 
 

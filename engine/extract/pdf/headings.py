@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.extract.pdf.blocks import PageLayout, TextBlock
-from engine.extract.pdf.profile import DocumentProfile
+from engine.extract.pdf.profile import DocumentProfile, section_depth
 
 CAPTION = re.compile(
     r"^(?:fig(?:ure|\.)?|table|tab\.|chart|plate|exhibit|abb(?:ildung|\.)?|tabelle|tableau|figura|tabla|box|map)"
@@ -130,8 +130,9 @@ def _vetoed(block: TextBlock, text: str) -> bool:
 
 
 def _level(block: TextBlock, profile: DocumentProfile) -> int:
-    if profile.is_large(block.size):
-        return profile.level(block.size)
-    deepest = min(len(profile.heading_sizes) + 1, 6)
-    number = re.match(r"\d+(?:\.\d+)*", block.text)
-    return min(max(deepest, number.group().count(".") + 1), 6) if number else deepest
+    """By the depth of the section number where the document numbers its sections, else by type."""
+    depth = section_depth(block.text)
+    if depth in profile.numbered:
+        return profile.numbered[depth]
+    level = profile.style_level(block.size)
+    return min(max(level, depth), 6)

@@ -6,6 +6,8 @@ document read in parts comes out as if read at once.
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ SAMPLE_PAGES = 24
 _HEADING_RATIO = 1.12  # of the body size; smaller differences are noise
 _COMMON_SHARE = 0.3  # of the letters; a size used for that much is no heading's
 _MAX_HEADING_WORDS = 25
+_SECTION = re.compile(r"^(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 
 
 @dataclass(slots=True)
@@ -23,7 +26,8 @@ class DocumentProfile:
     """`body_size` in points; `heading_sizes` largest first; `body_bold` when most text is bold.
 
     `common_size`: the largest size that a fair share of the text is set in; `mono`: most text has a fixed
-    pitch, so that it is a typescript rather than code.
+    pitch, so that it is a typescript rather than code. `numbered`: depth of a section number (1 for "3",
+    2 for "3.1") → heading level.
     """
 
     body_size: float = 10.0
@@ -31,11 +35,16 @@ class DocumentProfile:
     common_size: float = 10.0
     mono: bool = False
     heading_sizes: list[float] = field(default_factory=lambda: list[float]())
+    numbered: dict[int, int] = field(default_factory=lambda: dict[int, int]())
 
     def level(self, size: float) -> int:
         """Heading level 1-6 of a type size; sizes never sampled fall in between."""
         larger = sum(1 for s in self.heading_sizes if s > size + 0.4)
         return min(larger + 1, 6)
+
+    def style_level(self, size: float) -> int:
+        """Level of a title by its type alone; titles in the body's size come below all larger ones."""
+        return self.level(size) if self.is_large(size) else min(len(self.heading_sizes) + 1, 6)
 
     def is_large(self, size: float) -> bool:
         """Whether a type size stands out from the body, and is not a second body size."""
@@ -51,8 +60,9 @@ def sample_numbers(page_count: int) -> list[int]:
     return sorted({1 + round(n * step) for n in range(SAMPLE_PAGES)})
 
 
-def document_profile(pages: Iterable[PageModel]) -> DocumentProfile:
+def document_profile(sample: Iterable[PageModel]) -> DocumentProfile:
     """Weigh type sizes by letters over the sampled pages."""
+    pages = list(sample)
     sizes: Counter[float] = Counter()
     titles: Counter[float] = Counter()
     bold = mono = 0
@@ -73,7 +83,34 @@ def document_profile(pages: Iterable[PageModel]) -> DocumentProfile:
     for size in large:
         if not profile.heading_sizes or profile.heading_sizes[-1] - size > 0.4:
             profile.heading_sizes.append(size)
+    profile.numbered = _numbered_levels(pages, profile)
     return profile
+
+
+def section_depth(text: str) -> int:
+    """Levels of the section number that a title begins with; 0 without one."""
+    number = _SECTION.match(text)
+    return number.group(1).count(".") + 1 if number else 0
+
+
+def _numbered_levels(pages: list[PageModel], profile: DocumentProfile) -> dict[int, int]:
+    """The usual level of numbered titles by the depth of their number, each deeper than the one above."""
+    seen: dict[int, Counter[int]] = {}
+    for page in pages:
+        for before, run in itertools.pairwise([None, *page.runs]):
+            assert run is not None
+            text = run.text
+            if before is not None and abs(before.y0 - run.y0) < 2 and before.text[:1].isdigit():
+                text = f"{before.text} {text}"  # the number stands apart from its title
+            depth = section_depth(text) if len(run.words) <= _MAX_HEADING_WORDS else 0
+            if depth and (profile.is_large(run.size) or (run.bold and not profile.body_bold)):
+                seen.setdefault(depth, Counter())[profile.style_level(run.size)] += 1
+    levels: dict[int, int] = {}
+    above = 0
+    for depth in sorted(seen):
+        above = max(seen[depth].most_common(1)[0][0], above + 1)
+        levels[depth] = min(above, 6)
+    return levels
 
 
 def _rounded(size: float) -> float:

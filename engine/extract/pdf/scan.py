@@ -10,9 +10,10 @@ from engine.document import Builder
 from engine.extract import Context
 from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, Page, pymupdf
-from engine.ocr import read_into
+from engine.ocr import ocr_page
 from engine.ocr.pages import NOT_RENDERED
 from engine.ocr.quality import broken_share, is_garbage, junk_share, worth
+from engine.records import StructureElement
 from engine.settings import Settings
 
 _SHOWN = 0.02  # share of the page that images must cover to be worth reading
@@ -97,16 +98,18 @@ def _covered(model: PageModel) -> float:
     return min(sum(areas), 1.0)
 
 
-def read_scan(page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy) -> bool:
-    """Render the page and read it by OCR into `builder`; False when its own text is the better one."""
+def read_scan(
+    page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy
+) -> StructureElement | None:
+    """Render the page and read it by OCR: its `ocr_page` element, None when its own text is the better one."""
     hidden = model.hidden_characters > 0.5 * model.characters
     layer = worth(page_text(model), _OLD_OCR_TRUST if hidden else 1.0)
     if not context.settings.ocr.enabled:
-        return read_into(builder, context.scratch, (model.width, model.height), context.settings)
+        return ocr_page(builder, context.scratch, (model.width, model.height), context.settings)
     picture = render(page, model, builder, context, policy)
     if picture is None:
-        return False
-    return read_into(builder, picture, (model.width, model.height), context.settings, context.language, layer)
+        return None
+    return ocr_page(builder, picture, (model.width, model.height), context.settings, context.language, layer)
 
 
 def render(page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy) -> Path | None:

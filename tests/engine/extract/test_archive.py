@@ -31,7 +31,13 @@ def zipped(members: dict[str, bytes | str], raw: str = "") -> bytes:
 
 
 def test_members_become_children(tmp_path: Path) -> None:
-    members: dict[str, bytes | str] = {"a.txt": "one", "dir/b.csv": "x,y", "dir/": "", "__MACOSX/._a.txt": "x", "empty.doc": ""}
+    members: dict[str, bytes | str] = {
+        "a.txt": "one",
+        "dir/b.csv": "x,y",
+        "dir/": "",
+        "__MACOSX/._a.txt": "x",
+        "empty.doc": "",
+    }
     document = read(tmp_path, "a.zip", zipped(members))
     assert [(c.inner_path, c.filename) for c in document.attached] == [
         ("a.txt", "a.txt"), ("dir/b.csv", "b.csv"), ("empty.doc", "empty.doc"),

@@ -55,7 +55,10 @@ def test_python(tmp_path: Path) -> None:
     ]  # fmt: skip
     codes = elements(document, "code")
     assert codes[0].content == '"""Module words."""\nimport os\n\nLIMIT = 3  # the most'
-    assert codes[1].content == '# Explains the lamp.\n@dataclass\nclass Lamp(Base):\n    """A lamp."""\n\n    colour: str = "white"'
+    assert (
+        codes[1].content
+        == '# Explains the lamp.\n@dataclass\nclass Lamp(Base):\n    """A lamp."""\n\n    colour: str = "white"'
+    )
     assert codes[2].content == 'def flash(self, n: int) -> None:\n    """Flash n times."""\n    # loop\n    return n'
     assert codes[2].attributes == {
         "language": "python", "kind": "method", "lines": "14-17", "symbol": "Lamp.flash", "docstring": "Flash n times.",
@@ -86,8 +89,16 @@ def test_python(tmp_path: Path) -> None:
             ["namespace sea", "class Buoy", "method weight", "function main"],
         ),
         ("a.go", "package a\n\ntype Light struct{}\n\nfunc (l *Light) On() {}\n", ["type Light", "function On"]),
-        ("a.java", "class Foo {\n  Foo() {}\n  int bar() { return 1; }\n}\n", ["class Foo", "method Foo", "method bar"]),
-        ("a.rb", "module Sea\n  class Boat\n    def sail\n    end\n  end\nend\n", ["module Sea", "class Boat", "method sail"]),
+        (
+            "a.java",
+            "class Foo {\n  Foo() {}\n  int bar() { return 1; }\n}\n",
+            ["class Foo", "method Foo", "method bar"],
+        ),
+        (
+            "a.rb",
+            "module Sea\n  class Boat\n    def sail\n    end\n  end\nend\n",
+            ["module Sea", "class Boat", "method sail"],
+        ),
         ("a.c", "static int *find(char *s) { return 0; }\n", ["function find"]),
         ("a.php", "<?php\nfunction f() {}\nclass A { function g() {} }\n", ["function f", "class A", "method g"]),
     ],

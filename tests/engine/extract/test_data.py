@@ -13,14 +13,23 @@ from tests.engine.extract.text_files import elements, headings, losses, read
 
 
 def test_records_become_a_table(tmp_path: Path) -> None:
-    rows = [{"name": "Petrel", "len": 12.40, "tags": ["a", "b"], "at": {"x": 1}}, {"name": "Dunlin", "lit": True, "len": None}]
+    rows = [
+        {"name": "Petrel", "len": 12.40, "tags": ["a", "b"], "at": {"x": 1}},
+        {"name": "Dunlin", "lit": True, "len": None},
+    ]
     table = read(tmp_path, "a.json", json.dumps(rows).replace("12.4", "12.40")).tables[0]
     assert table.headers == ["name", "len", "tags", "at.x", "lit"]
     assert table.rows == [["Petrel", "12.40", "a, b", "1", ""], ["Dunlin", "", "", "", "true"]]
 
 
 def test_objects_become_headed_lists(tmp_path: Path) -> None:
-    value = {"title": "Harbour", "opened": 1874, "note": "long " * 60, "keeper": {"name": "Ann", "years": [1, 2]}, "empty": None}
+    value = {
+        "title": "Harbour",
+        "opened": 1874,
+        "note": "long " * 60,
+        "keeper": {"name": "Ann", "years": [1, 2]},
+        "empty": None,
+    }
     document = read(tmp_path, "a.json", json.dumps(value))
     assert document.metadata.title == "Harbour"
     assert headings(document) == [(1, "keeper")]
@@ -45,7 +54,9 @@ def test_deep_values_end_in_paths(tmp_path: Path) -> None:
 
 
 def test_a_grid_and_a_list_of_scalars(tmp_path: Path) -> None:
-    document = read(tmp_path, "a.json", '{"grid": [[1, 2], [3, 4]], "words": ["' + '", "'.join(["alphabetically"] * 20) + '"]}')
+    document = read(
+        tmp_path, "a.json", '{"grid": [[1, 2], [3, 4]], "words": ["' + '", "'.join(["alphabetically"] * 20) + '"]}'
+    )
     assert document.tables[0].rows == [["1", "2"], ["3", "4"]]
     assert document.content.count("alphabetically") == 20
 
@@ -96,12 +107,18 @@ def test_xml_records_sections_and_mixed_text(tmp_path: Path) -> None:
     assert document.metadata.title == "The Report"
     assert headings(document) == [(1, "info"), (1, "items"), (1, "Part")]
     assert "- date: 2024\n- place: Bay" in document.content
-    assert (document.tables[0].headers, document.tables[0].rows) == (["@n", "name", "price"], [["1", "A", "2"], ["2", "B", ""]])
+    assert (document.tables[0].headers, document.tables[0].rows) == (
+        ["@n", "name", "price"],
+        [["1", "A", "2"], ["2", "B", ""]],
+    )
     assert [p.content for p in elements(document, "paragraph")][-2:] == ["Some mixed text.", "More."]
 
 
 def test_markup_written_as_text_is_read(tmp_path: Path) -> None:
-    text = "<rss><channel><item><title>News</title><description>&lt;p&gt;One&lt;/p&gt;&lt;p&gt;Two&lt;/p&gt;</description></item></channel></rss>"
+    text = (
+        "<rss><channel><item><title>News</title>"
+        "<description>&lt;p&gt;One&lt;/p&gt;&lt;p&gt;Two&lt;/p&gt;</description></item></channel></rss>"
+    )
     content = read(tmp_path, "a.xml", text).content
     assert "One\n\nTwo" in content and "<p>" not in content
 

@@ -27,7 +27,8 @@ PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metada
 PARTS = {
     "META-INF/container.xml": CONTAINER,
     "OPS/book.opf": PACKAGE,
-    "OPS/nav.xhtml": '<html><body><nav><a href="one.xhtml">The first</a><a href="two%20b.xhtml#x">The second</a></nav></body></html>',
+    "OPS/nav.xhtml": '<html><body><nav><a href="one.xhtml">The first</a><a href="two%20b.xhtml#x">The second</a>'
+    "</nav></body></html>",
     "OPS/one.xhtml": "<html><head><title/></head><body><p>First text.</p></body></html>",
     "OPS/two b.xhtml": "<html><body><h1>Own heading</h1><p>Second text.</p></body></html>",
 }

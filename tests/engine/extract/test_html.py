@@ -20,7 +20,9 @@ def page(body: str) -> str:
 
 
 def test_headings_paragraphs_and_inline_marks(tmp_path: Path) -> None:
-    text = page("<h1>One</h1><p>A <b>bold</b> and <i>it</i>alic<br>line&nbsp;two &amp; &lt;more&gt;</p><h2>Two<a>!</a></h2>x")
+    text = page(
+        "<h1>One</h1><p>A <b>bold</b> and <i>it</i>alic<br>line&nbsp;two &amp; &lt;more&gt;</p><h2>Two<a>!</a></h2>x"
+    )
     document = read(tmp_path, "a.html", text)
     assert document.content == "# One\n\nA bold and italic\nline\xa0two & <more>\n\n## Two!\n\nx"
     assert document.metadata.headings == ["One", "Two!"]
@@ -123,7 +125,8 @@ def test_rich_cells_and_spacers(tmp_path: Path) -> None:
 def test_layout_tables_are_read_as_blocks(tmp_path: Path) -> None:
     text = page(
         f"<table><tr><td><h2>Left</h2><p>{PARAGRAPH}</p></td><td><h2>Right</h2><p>after</p></td></tr></table>"
-        "<table><tr><td>☐</td><td>Annual report</td></tr></table><table role=presentation><tr><td>a<td>b</tr><tr><td>c</table>"
+        "<table><tr><td>☐</td><td>Annual report</td></tr></table>"
+        "<table role=presentation><tr><td>a<td>b</tr><tr><td>c</table>"
     )
     document = read(tmp_path, "a.html", text)
     assert document.tables == []
@@ -143,7 +146,9 @@ def test_lists_nest_and_number(tmp_path: Path) -> None:
 
 
 def test_code_keeps_its_lines_and_language(tmp_path: Path) -> None:
-    text = page('<pre><code class="hljs language-python">def f():\n    return "a &lt; b"\n</code></pre><pre>x<br>y</pre>')
+    text = page(
+        '<pre><code class="hljs language-python">def f():\n    return "a &lt; b"\n</code></pre><pre>x<br>y</pre>'
+    )
     codes = elements(read(tmp_path, "a.html", text), "code")
     assert [(c.content, c.attributes.get("language")) for c in codes] == [
         ('def f():\n    return "a < b"', "python"),
@@ -154,7 +159,10 @@ def test_code_keeps_its_lines_and_language(tmp_path: Path) -> None:
 def test_pictures_by_their_texts_never_by_their_bytes(tmp_path: Path) -> None:
     png = b"\x89PNG\r\n\x1a\n" + bytes(90)
     source = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-    text = page(f"<figure><img src='{source}' alt='A lamp'><figcaption>Fig. 1</figcaption></figure><p>a <img src=x alt=icon> b</p>")
+    text = page(
+        f"<figure><img src='{source}' alt='A lamp'><figcaption>Fig. 1</figcaption></figure>"
+        "<p>a <img src=x alt=icon> b</p>"
+    )
     document = read(tmp_path, "a.html", text)
     assert document.content == "A lamp\n\nFig. 1\n\na icon b"
     assert [(i.data, i.mime_type, i.alt_text) for i in document.images] == [(png, "image/png", "A lamp")]
@@ -185,7 +193,10 @@ def test_charsets_by_bytes_before_declarations(tmp_path: Path) -> None:
     declared = '<html><head><meta charset="{}"></head><body><p>{}</p></body></html>'
     arabic = "في قرية من القرى كان هناك رجل حكيم"
     assert arabic in read(tmp_path, "a.html", declared.format("utf-8", arabic).encode("cp1256")).content
-    assert "Žluťoučký kůň" in read(tmp_path, "b.html", declared.format("windows-1250", "Žluťoučký kůň").encode("cp1250")).content
+    assert (
+        "Žluťoučký kůň"
+        in read(tmp_path, "b.html", declared.format("windows-1250", "Žluťoučký kůň").encode("cp1250")).content
+    )
     assert read(tmp_path, "c.html", declared.format("x", "schön").encode("utf-16")).content == "schön"
 
 

@@ -68,7 +68,9 @@ def test_attachments_become_children(tmp_path: Path) -> None:
     message.add_attachment("second\n", filename="../../notes.txt")
     message.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="Übersicht.pdf")
     message.add_attachment(inner)
-    message.add_attachment(b"\x89PNG", maintype="image", subtype="png", cid="<logo>", filename="logo.png", disposition="inline")
+    message.add_attachment(
+        b"\x89PNG", maintype="image", subtype="png", cid="<logo>", filename="logo.png", disposition="inline"
+    )
     document = read(tmp_path, "a.eml", message.as_bytes())
     assert [c.inner_path for c in document.attached] == ["notes.txt", "notes (2).txt", "Übersicht.pdf", "The lamp.eml"]
     assert [Path(c.path).read_bytes().strip() for c in document.attached[:3]] == [b"first", b"second", b"%PDF-1.4"]
@@ -104,8 +106,12 @@ def test_a_whole_file_in_another_encoding(encoding: str, tmp_path: Path) -> None
     assert "\0" not in document.content
 
 
-ENVELOPED = 'Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name="smime.p7m"\n\nMIAGCSqGSIb3DQEHA6CA\n'
-PGP = 'Content-Type: multipart/encrypted; boundary=x; protocol="application/pgp-encrypted"\n\n--x\n\nVersion: 1\n--x--\n'
+ENVELOPED = (
+    'Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name="smime.p7m"\n\nMIAGCSqGSIb3DQEHA6CA\n'
+)
+PGP = (
+    'Content-Type: multipart/encrypted; boundary=x; protocol="application/pgp-encrypted"\n\n--x\n\nVersion: 1\n--x--\n'
+)
 INLINE = "\n-----BEGIN PGP MESSAGE-----\n\nhIwDY32hYGCE8MkBA\n=zzaA\n-----END PGP MESSAGE-----\n"
 
 
@@ -142,7 +148,15 @@ def test_opaquely_signed_content_is_taken_out() -> None:
     assert signed_content(bytes([0x30, len(outer)]) + outer) == body
     # BER: indefinite lengths, the octet string in two pieces.
     pieces = b"\x24\x80" + bytes([4, 10]) + body[:10] + bytes([4, len(body) - 10]) + body[10:] + b"\0\0"
-    ber = b"\x30\x80" + signed + b"\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80" + data + b"\xa0\x80" + pieces + b"\0" * 12
+    ber = (
+        b"\x30\x80"
+        + signed
+        + b"\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80"
+        + data
+        + b"\xa0\x80"
+        + pieces
+        + b"\0" * 12
+    )
     assert signed_content(ber) == body
     assert signed_content(b"\x30\x03abc") is None
 

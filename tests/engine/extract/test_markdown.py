@@ -9,7 +9,8 @@ from tests.engine.extract.text_files import elements, headings, losses, read
 
 
 def test_headings_marks_links_and_entities(tmp_path: Path) -> None:
-    text = "# A *b* `c`\n\nText **bold** [link](http://x) ~~gone~~ &amp;lt; `&amp;`\nsoft  \nhard<br>more\n\nSetext\n------\n"
+    text = "# A *b* `c`\n\nText **bold** [link](http://x) ~~gone~~ &amp;lt; `&amp;`\n"
+    text += "soft  \nhard<br>more\n\nSetext\n------\n"
     document = read(tmp_path, "a.md", text)
     assert headings(document) == [(1, "A b c"), (2, "Setext")]
     assert "Text bold link gone &lt; &amp;\nsoft\nhard\nmore" in document.content

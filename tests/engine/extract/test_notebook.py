@@ -24,7 +24,10 @@ def test_cells_and_outputs_in_order(tmp_path: Path) -> None:
                     {"output_type": "stream", "text": ["1\n", "2\n"]},
                     {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo", "text/plain": "<Figure>"}},
                     {"output_type": "error", "traceback": ["\x1b[31mValueError\x1b[0m: no"]},
-                    {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>a<td>b<tr><td>1<td>2</table>"}},
+                    {
+                        "output_type": "execute_result",
+                        "data": {"text/html": "<table><tr><td>a<td>b<tr><td>1<td>2</table>"},
+                    },
                 ],
             },
             {"cell_type": "raw", "source": "raw words"},
@@ -40,7 +43,11 @@ def test_cells_and_outputs_in_order(tmp_path: Path) -> None:
 
 
 def test_format_3(tmp_path: Path) -> None:
-    old = {"worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": "H"}, {"cell_type": "code", "input": "x = 1"}]}]}
+    old = {
+        "worksheets": [
+            {"cells": [{"cell_type": "heading", "level": 2, "source": "H"}, {"cell_type": "code", "input": "x = 1"}]}
+        ]
+    }
     assert read(tmp_path, "a.ipynb", json.dumps(old)).content == "## H\n\n```\nx = 1\n```"
 
 

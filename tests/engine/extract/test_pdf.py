@@ -22,7 +22,9 @@ from tests.engine.extract.pdf_files import (
     outline,
     pdf,
     read,
+    reader,
     text_at,
+    text_picture,
     wrapped,
 )
 
@@ -197,8 +199,6 @@ def test_comments_and_field_values(tmp_path: Path) -> None:
 
 
 def test_pictures_keep_place_caption_and_bytes(tmp_path: Path) -> None:
-    from tests.engine.extract.pdf_files import reader, text_picture
-
     def page(c: Canvas) -> None:
         wrapped(c, 72, 80, 400, LOREM)
         c.drawImage(reader(text_picture("x", width=300)), 72, 500, 200, 120)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.document import Builder, derive
-from engine.errors import Code, ConfigError, InputError
+from engine.errors import Code, ConfigError, CorpusError, InputError
 from engine.ocr import apply_vision, check_read, vision_engine
 from engine.ocr.vision_local import LocalVision
 from engine.records import ExtractedDocument, Loss, OcrLine, OcrResult, PendingPage, StructureElement
@@ -91,8 +91,6 @@ def test_the_local_engine_reads_lines_with_places(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_picture_is_an_error_of_that_page(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"no picture")
-    from engine.errors import CorpusError
-
     with pytest.raises(CorpusError) as error:
         LocalVision().read(tmp_path / "a.png")
     assert error.value.code == Code.OCR_FAILED

@@ -9,9 +9,13 @@ import re
 
 from engine.records import ExtractedDocument, Loss
 
+_TAG = "[\U000e0020-\U000e007e]"
 _KINDS = (
     # Tag characters spell ASCII invisibly; up to six after a black flag are an emoji (Unicode TS #51, annex C).
-    (re.compile("(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0001\U000e0020-\U000e007e]+\U000e007f?"), "invisible tag characters"),
+    (
+        re.compile(f"(?<!\U0001f3f4)(?<!{_TAG})(?:\U000e0001|{_TAG}){_TAG}*|\U0001f3f4{_TAG}{{7,}}"),
+        "invisible tag characters",
+    ),
     (re.compile("[\u202d\u202e]"), "characters that force the reading direction"),
     (re.compile("[\u200b\u2060-\u2064\ufeff]{4,}"), "runs of characters without width"),
     (re.compile("[\U000e0100-\U000e01ef]{4,}|[\ufe00-\ufe0f]{4,}"), "runs of variation selectors"),

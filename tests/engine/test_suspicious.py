@@ -20,6 +20,7 @@ ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007
         ("file\u202egpj.exe", 1),
         ("a\u200b\u200b\u200b\u200b\u200bb", 1),
         ("x\ufe00\ufe01\ufe02\ufe03", 1),
+        (f"a flag \U0001f3f4{TAGS}", 1),
         ("plain words", 0),
         (f"the flag {ENGLAND}", 0),
         ("می\u200cخواهم \u2067שלום\u2069 👩\u200d👩\u200d👧 ❤\ufe0f", 0),

@@ -10,8 +10,8 @@ from engine.chunk.make import make_chunks
 from engine.document import Builder, table_from_rows
 from engine.embed.make import model_limits
 from engine.errors import ConfigError
-from engine.records import ChunkConfig, ExtractedDocument, ExtractedImage
-from engine.redact import RedactionRecord, redact
+from engine.records import ChunkConfig, ExtractedDocument, ExtractedImage, Redaction
+from engine.redact import redact
 from engine.schema import DOCUMENT
 from engine.settings import Security, Settings
 
@@ -82,14 +82,14 @@ def test_placeholders_say_what_was_there() -> None:
 def test_the_audit_holds_kind_and_position_only() -> None:
     doc = document()
     records = redact(doc, SETTINGS)
-    assert {f.name for f in dataclasses.fields(RedactionRecord)} == {"type", "position", "place"}
+    assert {f.name for f in dataclasses.fields(Redaction)} == {"type", "position", "place"}
     for record in records:
         if record.place == "content":
             assert doc.content[record.position :].startswith(f"[{record.type}_REDACTED]")
     assert {r.type for r in records} >= {"NAME", "EMAIL", "SSN", "CREDIT_CARD", "PHONE", "ADDRESS", "DATE_OF_BIRTH"}
-    assert RedactionRecord("DRIVERS_LICENSE", 17, "page_header") in records
-    assert RedactionRecord("NAME", 8, "metadata.title") in records
-    assert RedactionRecord("EMAIL", 0, "image alt text") in records
+    assert Redaction("DRIVERS_LICENSE", 17, "page_header") in records
+    assert Redaction("NAME", 8, "metadata.title") in records
+    assert Redaction("EMAIL", 0, "image alt text") in records
 
 
 def test_pictures_are_dropped_with_a_warning() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Protocol
 
 from engine.chunk import Piece
 from engine.chunk.ruler import Ruler
 from engine.errors import ConfigError
+from engine.plugins import announced
 from engine.records import ChunkConfig, ExtractedDocument
 from engine.settings import Settings
 
@@ -39,8 +39,7 @@ _LOG_SHARE = 0.5
 
 def plugins(settings: Settings) -> dict[str, str]:
     """Chunkers of the user's own, strategy name → import path; settings win over entry points."""
-    found = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return {**found, **settings.chunkers}
+    return {**announced(ENTRY_POINTS), **settings.chunkers}
 
 
 def strategies(settings: Settings) -> list[str]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
 from engine.document import Builder
 from engine.errors import Code, ConfigError, InputError, Stage
+from engine.plugins import announced
 from engine.records import ExtractedDocument
 from engine.settings import Settings
 
@@ -85,8 +85,7 @@ ENTRY_POINTS = "corpus.extractors"
 
 def plugins(settings: Settings) -> dict[str, str]:
     """Extractors of the user's own, format id → import path; settings win over entry points."""
-    found = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return {**found, **settings.extractors}
+    return {**announced(ENTRY_POINTS), **settings.extractors}
 
 
 def supported_formats(settings: Settings) -> list[str]:

@@ -34,10 +34,11 @@ def ocr_page(
     settings: Settings,
     language: str | None = None,
     layer_worth: float = 0.0,
+    likely: str | None = None,
 ) -> StructureElement | None:
     """Read `picture`, the current page of `builder`: an `ocr_page` element for the caller to add.
 
-    `points`: width and height of the page. `layer_worth`: what the page's own text is worth
+    `points`: width and height of the page. `language`, `likely`: as for `tesseract.read`. `layer_worth`: what the page's own text is worth
     (`engine.ocr.quality.worth`); None when OCR reads no more than that, or is off. A page read poorly is
     left for a vision engine in `builder.pending`, unless that is off.
     """
@@ -46,7 +47,7 @@ def ocr_page(
     if not settings.ocr.enabled:
         builder.warn(UNAVAILABLE, "the page shows something but text recognition is off (ocr.enabled)", place)
         return None
-    result = _read(builder, picture, settings, language, place)
+    result = _read(builder, picture, settings, (language, likely))
     read_worth = _worth(result) if result else 0.0
     if layer_worth > read_worth:
         return None
@@ -74,9 +75,12 @@ def _element(
     return element
 
 
-def _read(builder: Builder, picture: Path, settings: Settings, language: str | None, place: str) -> OcrResult | None:
+def _read(
+    builder: Builder, picture: Path, settings: Settings, hints: tuple[str | None, str | None]
+) -> OcrResult | None:
+    place = f"page {builder.page}"
     try:
-        return tesseract.read(picture, settings, language)
+        return tesseract.read(picture, settings, *hints)
     except tesseract.OcrUnavailableError as error:
         builder.warn(UNAVAILABLE, error.message, place)
     except InputError as error:

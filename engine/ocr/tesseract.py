@@ -82,8 +82,9 @@ def installed_languages() -> frozenset[str]:
     return frozenset(line.strip() for line in listed.stdout.splitlines()[1:] if line.strip())
 
 
-def read(image_path: Path, settings: Settings, language: str | None = None) -> OcrResult:
-    """Read one picture. `language`: ISO 639-1 hint. Boxes are in the picture's own pixels.
+def read(image_path: Path, settings: Settings, language: str | None = None, likely: str | None = None) -> OcrResult:
+    """Read one picture. `language`: ISO 639-1, as told by the caller; `likely`: Tesseract's name of the language
+    to try first (that of the page before). Boxes are in the picture's own pixels.
 
     Raises OcrUnavailableError without the program or any language data, InputError (OCR_FAILED) when it
     fails on this picture, EXTRACTION_TIMEOUT past limits.tool_seconds.
@@ -96,7 +97,7 @@ def read(image_path: Path, settings: Settings, language: str | None = None) -> O
     with tempfile.TemporaryDirectory(prefix="ocr-", dir=image_path.parent) as folder:
         scratch = Path(folder)
         picture, scale = enlarged(image_path, scratch)
-        reading, rotate, size = _best_reading(picture, scratch, settings, language, seconds)
+        reading, rotate, size = _best_reading(picture, scratch, settings, (language, likely), seconds)
     for line in reading.lines:
         x0, y0, x1, y1 = unrotated((line.x0, line.y0, line.x1, line.y1), rotate, size)
         line.x0, line.y0, line.x1, line.y1 = x0 / scale, y0 / scale, x1 / scale, y1 / scale
@@ -104,12 +105,12 @@ def read(image_path: Path, settings: Settings, language: str | None = None) -> O
 
 
 def _best_reading(
-    picture: Path, scratch: Path, settings: Settings, language: str | None, seconds: float
+    picture: Path, scratch: Path, settings: Settings, hints: tuple[str | None, str | None], seconds: float
 ) -> tuple[_Reading, int, tuple[int, int]]:
     """The best of at most three passes, the rotation it was read under, and the picture's size."""
     with Image.open(picture) as image:
         size = image.size
-    first = _recognise(picture, _first_languages(settings, language), seconds)
+    first = _recognise(picture, _first_languages(settings, *hints), seconds)
     best, rotate = first, 0
     if first.confidence < _GOOD or len(first.text) < 20:
         seen = orientation(picture, seconds)
@@ -122,7 +123,7 @@ def _best_reading(
         if best.worth < first.worth:
             best, rotate, upright = first, 0, picture
         picture = upright
-    if not settings.ocr.languages and not language:
+    if not settings.ocr.languages and not hints[0]:
         better = _in_its_language(picture, best, seconds)
         if better is not None and better.confidence > best.confidence - _LANGUAGE_MARGIN:
             best = better
@@ -130,14 +131,14 @@ def _best_reading(
     return best, rotate, size
 
 
-def _first_languages(settings: Settings, language: str | None) -> str:
+def _first_languages(settings: Settings, language: str | None, likely: str | None) -> str:
     if settings.ocr.languages:
         return settings.ocr.languages
-    wanted = LANGUAGES.get(language or "", "eng")
     have = installed_languages()
-    if wanted in have:
-        return wanted
-    return "eng" if "eng" in have else sorted(have - {"osd"})[0]
+    for wanted in (LANGUAGES.get(language or ""), likely, "eng"):
+        if wanted and set(wanted.split("+")) <= have:
+            return wanted
+    return sorted(have - {"osd"})[0]
 
 
 def _script_languages(seen: Orientation | None, default: str) -> str:
@@ -152,12 +153,12 @@ def _script_languages(seen: Orientation | None, default: str) -> str:
 
 
 def _in_its_language(picture: Path, reading: _Reading, seconds: float) -> _Reading | None:
-    """Read again when the text read is in another installed language of Latin script than it was read in."""
+    """Read again when the text is in another installed language of Latin script than it was read in."""
     text = reading.text
-    if len(text) < 60 or "eng" not in reading.languages or "+" in reading.languages:
+    if len(text) < 60 or reading.languages not in LATIN:
         return None
-    found = LANGUAGES.get(_language_of(text), "eng")
-    if found == "eng" or found not in installed_languages() or found not in LATIN:
+    found = LANGUAGES.get(_language_of(text), reading.languages)
+    if found == reading.languages or found not in installed_languages() or found not in LATIN:
         return None
     return _recognise(picture, found, seconds)
 

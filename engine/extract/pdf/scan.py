@@ -28,10 +28,11 @@ _MAX_OBJECTS = 300_000
 
 @dataclass(slots=True)
 class ScanPolicy:
-    """What decides about rendering, kept per document: the images too large to decode."""
+    """What is kept per document: the images too large to decode, and the language of the page read last."""
 
     document: Document
     settings: Settings
+    likely: str | None = None
     _oversized: set[int] | None = field(default=None)
 
     def refuses(self, page: Page) -> bool:
@@ -109,7 +110,11 @@ def read_scan(
     picture = render(page, model, builder, context, policy)
     if picture is None:
         return None
-    return ocr_page(builder, picture, (model.width, model.height), context.settings, context.language, layer)
+    points = (model.width, model.height)
+    element = ocr_page(builder, picture, points, context.settings, context.language, layer, policy.likely)
+    engine = builder.pages[model.number].ocr_engine or ""
+    policy.likely = engine.partition(":")[2] or policy.likely
+    return element
 
 
 def render(page: Page, model: PageModel, builder: Builder, context: Context, policy: ScanPolicy) -> Path | None:
@@ -135,11 +140,11 @@ def render(page: Page, model: PageModel, builder: Builder, context: Context, pol
 
 
 def _scale(page: Page, model: PageModel, settings: Settings) -> float:
-    """Pixels per point: the wanted resolution, up to twice that where a scan has it, less for huge sheets."""
+    """Pixels per point: the wanted resolution, up to half more where a scan has it, less for huge sheets."""
     wanted = settings.ocr.dpi / 72
     scans = [p for p in model.pictures if p.area > 0.3 * model.frame_width * model.frame_height]
     native = max((math.sqrt(p.pixels / p.area) for p in scans), default=0.0)
-    wanted = max(wanted, min(native, 2 * wanted))
+    wanted = max(wanted, min(native, 1.5 * wanted))
     points = max(float(page.rect.width) * float(page.rect.height), 1.0)
     bound = min(_RENDER_PIXELS, settings.limits.image_pixels)
     return min(wanted, math.sqrt(bound / points))

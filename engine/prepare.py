@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -203,11 +204,13 @@ class Preparer:
         return child, member
 
     def _parse(self, p: Prepared, path: Path, depth: int) -> Prepared:
+        # a folder of its own: documents inside this one wait there while their own insides are unpacked
+        scratch = tempfile.mkdtemp(dir=self._scratch)
         task = Task(
             "prepare",
             p,
             self._encoded,
-            str(self._scratch),
+            scratch,
             str(path),
             depth,
             language=self.run.language,
@@ -223,7 +226,7 @@ class Preparer:
         """A big document, range by range, each under its own deadline; the trees wait in scratch."""
         trees: list[str] = []
         for number, (first, last) in enumerate(ranges):
-            tree = str(self._scratch / f"part-{number}.json")
+            tree = str(Path(task.scratch) / f"part-{number}.json")
             part = replace(task, op="part", first_page=first, last_page=last, tree_path=tree)
             answer = self._ask(part)
             if answer.prepared.failure is not None:

@@ -222,11 +222,13 @@ def finish(p: Prepared, settings: Settings) -> None:
     from engine.chunk.make import make_chunks
     from engine.embed.make import model_limits
     from engine.ocr import check_read
+    from engine.suspicious import flag_suspicious
 
     document = p.document
     assert document is not None
     with timed(p, Stage.OCR):
         check_read(document)
+    flag_suspicious(document)
     if settings.security.pii_redaction:
         from engine.redact import redact
 

@@ -20,7 +20,7 @@ from engine.ids import embed_hash
 from engine.points import PointContext, build_points
 from engine.process import SUPERSEDED, failed
 from engine.records import Failure, Outcome, Prepared
-from engine.registry import Publication, Skip
+from engine.registry import DocumentRow, Publication, Skip
 from engine.store import Condition, Filter, Points, Store
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Ledger(Protocol):
     def skip(self, skips: Sequence[Skip]) -> set[str]: ...
     def retire_children(self, parent_id: str, keep: set[str], generation: int | None = None) -> list[str]: ...
     def swept(self, attempts: Sequence[tuple[str, int]]) -> None: ...
+    def document(self, document_id: str, project_id: str | None = None) -> DocumentRow | None: ...
 
 
 @dataclass(slots=True)
@@ -218,19 +219,29 @@ class Publisher:
                     self.store.delete(Filter([Condition("document_id", "any", [gone])]))
 
     def _clean(self, ready: Sequence[Embedded], others: Sequence[Prepared], flipped: set[str]) -> None:
-        """Delete the points nobody may see any more: older generations, or this one if it lost the race.
+        """Delete the points nobody may see any more.
 
-        By generation, not by revision: the same bytes published again have the same revision.
+        Two attempts at the same bytes write the same points, whoever is last giving them its generation; so
+        nothing of a revision that somebody shows, or may be about to, is ever deleted by generation alone.
         """
         swept: list[tuple[str, int]] = []
         for p in [*(e.prepared for e in ready), *(p for p in others if p.failure is None and p.generation)]:
             if p.document_id not in flipped and not p.skip_reason:
-                self.store.delete(generations(p.document_id, p.generation, p.generation + 1))
+                self._withdraw(p)
             elif p.generation > 1:
-                self.store.delete(generations(p.document_id, None, p.generation))
+                keep = "" if p.skip_reason else p.revision
+                self.store.delete(generations(p.document_id, None, p.generation, keep))
                 swept.append((p.document_id, p.generation))
         if swept:
             self.ledger.swept(swept)
+
+    def _withdraw(self, p: Prepared) -> None:
+        """Remove the points of an attempt that lost, unless the winner may need them: while it is still at work it
+        removes them itself if it does not."""
+        row = self.ledger.document(p.document_id)
+        if row is not None and (row.status == "processing" or row.active_revision == p.revision):
+            return
+        self.store.delete(generations(p.document_id, p.generation, p.generation + 1))
 
     def _outcome(self, e: Embedded, visible: bool) -> Outcome:
         outcome = outcome_of(e.prepared, self.run_id)
@@ -241,9 +252,12 @@ class Publisher:
         return outcome
 
 
-def generations(document_id: str, first: int | None, before: int) -> Filter:
-    """The document's points of generations `first` (None: the oldest) up to, not including, `before`."""
-    return Filter([Condition("document_id", "any", [document_id]), Condition("generation", "range", [first, before])])
+def generations(document_id: str, first: int | None, before: int, keep_revision: str = "") -> Filter:
+    """The document's points of generations `first` (None: the oldest) up to, not including, `before`, except those
+    of `keep_revision`."""
+    keep = [Condition("revision", "any", [keep_revision])] if keep_revision else []
+    of_document = Condition("document_id", "any", [document_id])
+    return Filter([of_document, Condition("generation", "range", [first, before])], keep)
 
 
 def _facts(p: Prepared, failed_inside: int) -> dict[str, object]:

@@ -193,6 +193,7 @@ def _run(session: Session, progress: Progress) -> BackfillResult:
                 result.layout = tools.layout.describe() if tools.embedder is None else "in this process"
                 result.status = _work(session, tools, work, result, files, progress)
                 _remove_missing(session, tools.store, work, totals)
+                _tidy(session, tools.store)
     except KeyboardInterrupt:
         result.status = "interrupted"
     except BaseException:
@@ -253,6 +254,16 @@ def _remove_missing(session: Session, store: Store, work: WorkList, totals: Tota
         gone = session.registry.delete(document_id, session.project.id)
         store.delete(Filter([Condition("document_id", "any", list(gone))]))
         totals.deleted += 1
+
+
+def _tidy(session: Session, store: Store) -> None:
+    """What is cheap now that the work is done: leftovers of dead attempts out, the index built where it pays."""
+    from engine.store import Upkeep
+    from engine.sweep import sweep
+
+    sweep(store, session.registry)
+    if isinstance(store, Upkeep):
+        store.optimize()
 
 
 def _close(session: Session, result: BackfillResult, files: OutcomeFiles) -> None:

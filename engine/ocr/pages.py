@@ -38,7 +38,8 @@ def ocr_page(
 ) -> StructureElement | None:
     """Read `picture`, the current page of `builder`: an `ocr_page` element for the caller to add.
 
-    `points`: width and height of the page. `language`, `likely`: as for `tesseract.read`. `layer_worth`: what the page's own text is worth
+    `language` and `likely` as for `tesseract.read`.
+    `points`: width and height of the page. `layer_worth`: what the page's own text is worth
     (`engine.ocr.quality.worth`); None when OCR reads no more than that, or is off. A page read poorly is
     left for a vision engine in `builder.pending`, unless that is off.
     """

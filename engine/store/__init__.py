@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,3 +206,12 @@ class Store(Protocol):
     def flush(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Upkeep(Protocol):
+    """A store that has its index built when nothing searches, instead of in the background."""
+
+    def optimize(self, force: bool = False) -> bool:
+        """Build the index if the store is large enough for it to pay; True when it did."""
+        ...

@@ -14,7 +14,7 @@ from engine.decode import decode
 from engine.detect.names import language_by_name, language_by_shebang
 from engine.document import Builder, clean_text
 from engine.extract import Context
-from engine.extract.code.grammar import parse
+from engine.extract.code.grammar import UNPARSED, parse
 from engine.extract.code.outline import Unit, outline
 from engine.extract.text import bounded
 from engine.records import ExtractedDocument, StructureElement
@@ -36,6 +36,8 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     source = text.encode("utf-8")
     root = parse(source, language) if language and not _is_minified(text) else None
     if root is None:
+        if language not in UNPARSED:
+            builder.warn("outline_missing", f"no outline: no grammar for {language or 'it'}, or the source is too big")
         _plain(builder, text, language)
     else:
         _add_units(builder, outline(root, source), source, language, [])

@@ -15,12 +15,12 @@ MAX_BYTES = 5 * 1024 * 1024
 _SECONDS = 20.0
 _BLOCK = 65_536
 # A grammar whose scanner does not end on some inputs, and data, which has no functions to find.
-_UNPARSED = {"cobol", "json", "json5", "yaml", "toml", "ini", "properties", "csv", "xml"}
+UNPARSED = {"cobol", "json", "json5", "yaml", "toml", "ini", "properties", "csv", "xml"}
 
 
 def parse(source: bytes, language: str) -> Node | None:
     """The root of the syntax tree; None without a grammar, for data formats, and past size or time bounds."""
-    if language in _UNPARSED or len(source) > MAX_BYTES:
+    if language in UNPARSED or len(source) > MAX_BYTES:
         return None
     parser = _parser(language)
     if parser is None:
@@ -40,7 +40,7 @@ def parse(source: bytes, language: str) -> Node | None:
 
 def is_available(language: str) -> bool:
     """Whether a grammar for this language is carried."""
-    return language not in _UNPARSED and _parser(language) is not None
+    return language not in UNPARSED and _parser(language) is not None
 
 
 @lru_cache(maxsize=64)

@@ -192,7 +192,7 @@ def _tree_cpu(process: Any) -> float:
             times = member.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        total += times.user + times.system
+        total += times.user + times.system + times.children_user + times.children_system
     return total
 
 

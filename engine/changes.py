@@ -14,6 +14,7 @@ from engine.registry import Known
 from engine.sources import Listed
 
 Verdict = Literal["new", "changed", "again", "unchanged", "duplicate", "missing"]
+INCOMPLETE = "incomplete"  # stands for the fingerprint while a document inside this one has failed
 DONE = {"completed", "skipped"}
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ def _order(key: str) -> bytes:
 
 
 def _compare(item: Listed, row: Known, fingerprint: str) -> Change:
-    if row.status not in DONE:
+    if row.status not in DONE or row.fingerprint == INCOMPLETE:
         return Change("again", item, row)
     if row.fingerprint != fingerprint:
         return Change("changed", item, row)

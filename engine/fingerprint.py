@@ -23,8 +23,9 @@ PARSERS = (
 )  # fmt: skip
 
 
-def pipeline_fingerprint(settings: Settings, embedder_fingerprint: str) -> str:
-    """SHA-256 hex over versions and options of parser, OCR, redactor, chunker, analyser and embedder."""
+def pipeline_fingerprint(settings: Settings, embedder_fingerprint: str, language: str | None = None) -> str:
+    """SHA-256 hex over versions and options of parser, OCR, redactor, chunker, analyser and embedder, and the
+    language the caller says all documents have."""
     facts = {
         "pipeline": PIPELINE_VERSION,
         "parsers": {name: _version(name) for name in PARSERS},
@@ -35,6 +36,7 @@ def pipeline_fingerprint(settings: Settings, embedder_fingerprint: str) -> str:
         "redactor": REDACTOR if settings.security.pii_redaction else 0,
         "chunking": settings.chunking.model_dump(),
         "analyser": ANALYSER_VERSION,
+        "language": language,
         "embedder": embedder_fingerprint,
         "limits": settings.limits.model_dump(include={"characters", "pages", "table_cells", "elements"}),
     }

@@ -16,7 +16,9 @@ taken over must not be able to send its parent a pickle).
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import select
 import signal
 import struct
@@ -32,6 +34,10 @@ from engine.settings import Limits
 
 _LENGTH = struct.Struct("<Q")
 _POLL_SECONDS = 0.02
+# environment variables that a child, which may fall to a hostile document, has no business to know
+_SECRET = re.compile(
+    r"CORPUS_|AWS_|RAY_AUTH|.*(KEY|SECRET|TOKEN|PASSW|CREDENTIAL|DATABASE_URL|_DSN)", re.IGNORECASE
+).match
 START_SECONDS = 120.0  # for a child to import its handler, on a busy machine
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ROOT = Path(__file__).resolve().parent.parent
@@ -105,7 +111,7 @@ class Slot:
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.started += 1
-        environment = dict(os.environ, **(self.environment or {}))
+        environment = {**{k: v for k, v in os.environ.items() if not _SECRET(k)}, **(self.environment or {})}
         paths = [environment.get("PYTHONPATH", ""), str(_ROOT), *sys.path]  # plug-ins must import in the child too
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         process = subprocess.Popen(
@@ -116,11 +122,15 @@ class Slot:
             start_new_session=True,
         )
         try:  # the first answer says that it is ready, so that no document's deadline pays for the start
-            self._receive(process, time.monotonic() + START_SECONDS, START_SECONDS)
+            greeting = self._receive(process, time.monotonic() + START_SECONDS, START_SECONDS)
         except InputError as error:
             _kill_tree(process.pid)
             process.wait()
             raise ConfigError(f"the isolated child cannot start: {error.message}") from error
+        if greeting != b"no network" and self.started == 1:
+            logging.getLogger("corpus").warning(
+                "this system gives isolated children no network namespace; parsers could reach the network"
+            )
         return process
 
     def _send(self, process: subprocess.Popen[bytes], request: bytes) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 import ray
 import ray.data
+from ray.data.exceptions import ExecutionTimeoutError
 from ray.util.annotations import RayDeprecationWarning
 
 from engine.errors import Code
@@ -28,8 +29,6 @@ from engine.records import Failure, Outcome, SourceItem
 from engine.schema import items_of, items_table, outcomes_of, outcomes_table, prepared_of, prepared_table
 from engine.settings import Settings
 from engine.worker import Finisher, Worker
-
-NO_PROGRESS_SECONDS = 900
 
 
 def start_ray(settings: Settings) -> None:
@@ -66,6 +65,11 @@ def cluster_size() -> tuple[float, float]:
     """(CPUs, GPUs) of the connected cluster."""
     resources = ray.cluster_resources()
     return float(resources.get("CPU", 0)), float(resources.get("GPU", 0))
+
+
+def node_count() -> int:
+    """Nodes alive in the connected cluster."""
+    return sum(bool(node["Alive"]) for node in ray.nodes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,7 @@ class FinishStage:
 def run(items: Sequence[SourceItem], job: Job, layout: Layout) -> Iterator[list[Outcome]]:
     """Work through one manifest shard. Every item's document gets exactly one outcome; documents found
     inside others come on top. The order is that of completion."""
+    job = Job(_with_threads(job.settings, layout.threads), job.run)
     waiting = {item.key: item for item in items}
     size = job.settings.pipeline.block_documents
     # coarse blocks are cheap, but every worker should see several, so that none idles at the end
@@ -138,15 +143,25 @@ def run(items: Sequence[SourceItem], job: Job, layout: Layout) -> Iterator[list[
     yield [_lost(item, job) for item in waiting.values()]
 
 
+def _with_threads(settings: Settings, threads: int) -> Settings:
+    embedding = settings.embedding.model_copy(update={"threads": threads})
+    return settings.model_copy(update={"embedding": embedding})
+
+
 def _pass(items: list[SourceItem], per_block: int, job: Job, layout: Layout) -> Iterator[list[Outcome]]:
     context = ray.data.DataContext.get_current()
     context.max_errored_blocks = -1
-    context.execution_no_progress_timeout_s = NO_PROGRESS_SECONDS
+    # Ray must not give up while one big document is at work: each has a deadline of its own. What still runs into
+    # this bound is offered again like any lost block.
+    context.execution_no_progress_timeout_s = int(max(3600, 200 * job.settings.limits.document_seconds))
     context.enable_progress_bars = False
     tables = [items_table(items[start : start + per_block]) for start in range(0, len(items), per_block)]
     data = _stages(ray.data.from_arrow(tables), job, layout, len(tables))
-    for table in data.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        yield outcomes_of(table)
+    try:
+        for table in data.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+            yield outcomes_of(table)
+    except ExecutionTimeoutError as error:
+        logging.getLogger("corpus").warning("no progress, starting over with what is left: %s", error)
 
 
 def _stages(data: Any, job: Job, layout: Layout, blocks: int) -> Any:

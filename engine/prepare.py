@@ -11,21 +11,22 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from engine.errors import Code, CorpusError, InputError, Stage
+from engine.errors import Code, CorpusError, InputError, SourceError, Stage
 from engine.fetch import fetch, file_sha256
 from engine.ids import child_id, document_id_for
 from engine.isolate import Slot
-from engine.process import SUPERSEDED, Answer, Task, ask, failed, finish, look, perform
+from engine.process import PAGES_AT_A_LOOK, SUPERSEDED, Answer, Task, ask, failed, leave, look, perform
 from engine.records import ChildDocument, Prepared, SourceItem
 from engine.registry import Claim, Touch
 from engine.registry.text import key_problem
 from engine.scratch import empty, make_scratch
 from engine.settings import Gateway, Objects, Registry, Settings, Store
-from engine.sources import filename_of
+from engine.sources import filename_of, public_uri
 
 HANDLER = "engine.process:handle"
 UNCHANGED = "unchanged"
@@ -92,7 +93,7 @@ def claim_of(p: Prepared, parent_generation: int | None = None) -> Claim:
         p.project_id,
         p.source,
         p.key,
-        p.uri,
+        public_uri(p.uri),
         p.filename,
         p.size,
         p.etag,
@@ -153,6 +154,8 @@ class Preparer:
             p.size, p.content_sha256 = fetch(item, path, self.settings)
         except CorpusError as error:
             failed(p, error, Stage.FETCH)
+        except Exception as error:  # noqa: BLE001 - client libraries raise anything; it becomes this object's record
+            failed(p, SourceError(f"reading failed: {type(error).__name__}: {error}"), Stage.FETCH)
         if item.known_sha256 and item.known_sha256 == p.content_sha256:
             self.registry.touch([Touch(p.document_id, item.known_generation, p.size, p.etag, p.mtime)])
             p.skip_reason = UNCHANGED
@@ -166,8 +169,8 @@ class Preparer:
     def _descend(self, p: Prepared, path: Path, budget: _Budget, depth: int = 0) -> Iterator[Prepared]:
         answer = self._parse(p, path, depth)
         attached = answer.document.attached if answer.document else []
-        answer.children = len(attached)
         children = [self._child(answer, member) for member in attached]
+        answer.child_ids = [child.document_id for child, _ in children]
         self._claim([child for child, _ in children], p.generation)
         for child, member in children:
             if child.failure is None and not child.skip_reason:
@@ -193,7 +196,8 @@ class Preparer:
             size=0,
             failure=None,
             skip_reason="",
-            children=0,
+            child_ids=[],
+            redactions=[],
             content_sha256="",
         )
         if member.error_code:
@@ -217,9 +221,12 @@ class Preparer:
             keep_document=self.keep_documents,
         )
         if path.stat().st_size > _SMALL_PDF and path.open("rb").read(1024).lstrip().startswith(b"%PDF"):
-            ranges = self._ask(replace(task, op="parts")).ranges
-            if ranges:
-                return self._look(self._in_parts(task, ranges))
+            cut = self._ask(replace(task, op="parts"))
+            if cut.prepared.failure is not None:
+                return cut.prepared
+            if cut.ranges:
+                task = replace(task, prepared=cut.prepared, path=cut.path, losses=cut.losses)
+                return self._look(self._in_parts(task, cut.ranges))
         return self._look(self._ask(task).prepared)
 
     def _in_parts(self, task: Task, ranges: list[tuple[int, int]]) -> Prepared:
@@ -237,21 +244,29 @@ class Preparer:
 
     def _look(self, p: Prepared) -> Prepared:
         """Vision over the pages that wait: in the child with the local engine, here with a gateway (the child
-        has no network)."""
-        if p.failure is not None or p.document is None or not p.document.pending or self.settings.ocr.vision == "off":
+        has no network). A look that dies costs its pages their second reading, not the document its first."""
+        vision = self.settings.ocr.vision
+        if p.failure is not None or p.document is None or not p.document.pending or vision == "off":
             return p
-        if self.settings.ocr.vision == "local":
-            return self._ask(
-                Task("look", p, self._encoded, str(self._scratch), keep_document=self.keep_documents)
-            ).prepared
+        task = Task("look", p, self._encoded, str(self._scratch), keep_document=self.keep_documents)
+        while task.prepared.document is not None and task.prepared.document.pending:
+            kept = deepcopy(task.prepared)
+            answer = self._ask(task).prepared if vision == "local" else self._look_here(task.prepared)
+            task.prepared = self._without_look(kept, answer) if answer.failure is not None else answer
+        return self._ask(replace(task, op="finish")).prepared
+
+    def _look_here(self, p: Prepared) -> Prepared:
         from engine.ocr import vision_engine
 
-        try:
-            look(p, vision_engine(self.settings))
-            finish(p, self.settings)
-        except CorpusError as error:
-            failed(p, error, Stage.VISION)
+        look(p, vision_engine(self.settings))
         return p
+
+    def _without_look(self, kept: Prepared, answer: Prepared) -> Prepared:
+        assert kept.document is not None and answer.failure is not None
+        for page in kept.document.pending[:PAGES_AT_A_LOOK]:
+            leave(kept.document, page, answer.failure.message)
+        kept.document.pending = kept.document.pending[PAGES_AT_A_LOOK:]
+        return kept
 
     def _ask(self, task: Task) -> Answer:
         return ask(self._slot, task) if self.settings.pipeline.isolation else perform(task)

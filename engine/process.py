@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from engine.document import derive
 from engine.errors import Code, CorpusError, InputError, Stage
-from engine.records import ChunkConfig, ExtractedDocument, Failure, PendingPage, Prepared
+from engine.records import ChunkConfig, ExtractedDocument, Failure, Loss, PendingPage, Prepared
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engine.ocr import VisionEngine
 
 EMPTY = "empty"
+PAGES_AT_A_LOOK = 8  # under one deadline; a page takes seconds
 SUPERSEDED = "superseded"  # a newer upload or a delete took the document while this attempt worked on it
 
 
@@ -35,8 +36,9 @@ class Task:
     """One request to an isolated child.
 
     `op`: `prepare` (whole document), `parts` (how a big one would be cut), `part` (one page range, tree
-    saved at `tree_path`), `merge` (the trees at `tree_paths` become the document), `look` (vision over the
-    pages that wait). `keep_document`: hand the full tree back, for callers that show it.
+    saved at `tree_path`), `merge` (the trees at `tree_paths` become the document), `look` (vision over some
+    pages that wait), `finish` (redact and chunk after that). `keep_document`: hand the full tree back, for
+    callers that show it.
     """
 
     op: str
@@ -47,6 +49,7 @@ class Task:
     depth: int = 0
     first_page: int = 0
     last_page: int = 0
+    losses: list[Loss] = field(default_factory=lambda: list[Loss]())  # of op merge: what `parts` removed
     tree_path: str = ""
     tree_paths: list[str] = field(default_factory=lambda: list[str]())
     keep_document: bool = False
@@ -55,9 +58,12 @@ class Task:
 
 @dataclass(slots=True)
 class Answer:
-    """What the child made of a task. `ranges`: 1-based inclusive page ranges, of op `parts`."""
+    """What the child made of a task. Of op `parts`: 1-based inclusive page ranges, the sanitised file they are
+    to be read from, and what was removed from it."""
 
     prepared: Prepared
+    path: str = ""
+    losses: list[Loss] = field(default_factory=lambda: list[Loss]())
     ranges: list[tuple[int, int]] = field(default_factory=lambda: list[tuple[int, int]]())
 
 
@@ -89,15 +95,13 @@ def perform(task: Task) -> Answer:
     boundary, the only place where any exception of a parser is caught."""
     p = task.prepared
     try:
-        ranges = _OPERATIONS[task.op](task)
+        return _OPERATIONS[task.op](task)
     except CorpusError as error:
         p.failure = Failure(error.code, error.stage or Stage.EXTRACT, error.message)
     except (MemoryError, RecursionError) as error:
         p.failure = Failure(Code.LIMIT_EXCEEDED, Stage.EXTRACT, f"the document exhausts {_exhausted(error)}")
     except Exception as error:  # noqa: BLE001 - parsers raise anything; it becomes this document's record
         p.failure = Failure(Code.EXTRACTION_FAILED, Stage.EXTRACT, f"{type(error).__name__}: {_short(error)}")
-    else:
-        return Answer(p, ranges)
     p.document, p.chunks = None, []
     return Answer(p)
 
@@ -141,15 +145,15 @@ def _detect(task: Task, settings: Settings) -> str:
         return detect(Path(task.path), p.filename, settings).format
 
 
-def _prepare(task: Task) -> list[tuple[int, int]]:
+def _prepare(task: Task) -> Answer:
     settings = _settings(task.settings_json)
     source_format = _detect(task, settings)
     if task.prepared.skip_reason:
-        return []
+        return Answer(task.prepared)
     _extract(task, settings, source_format)
     if not _waits_for_vision(task.prepared, settings):
         _finish(task, settings)
-    return []
+    return Answer(task.prepared)
 
 
 def _extract(task: Task, settings: Settings, source_format: str) -> None:
@@ -180,34 +184,37 @@ def _vision(encoded: str) -> VisionEngine:
     return vision_engine(_settings(encoded))
 
 
-def _look(task: Task) -> list[tuple[int, int]]:
-    """Vision in the child, with the local engine."""
-    settings = _settings(task.settings_json)
-    look(task.prepared, _vision(task.settings_json))
-    _finish(task, settings)
-    return []
+def _look(task: Task) -> Answer:
+    """Vision in the child, with the local engine, over some of the pages; the caller asks until none waits."""
+    look(task.prepared, _vision(task.settings_json), PAGES_AT_A_LOOK)
+    return Answer(task.prepared)
 
 
-def look(p: Prepared, engine: VisionEngine) -> None:
-    """Let a vision engine read the pages that wait, one by one. A page it fails on keeps what Tesseract read."""
+def look(p: Prepared, engine: VisionEngine, at_most: int | None = None) -> None:
+    """Let a vision engine read pages that wait, one by one. A page it fails on keeps what Tesseract read."""
     from engine.ocr import apply_vision
 
     document = p.document
     assert document is not None
     with timed(p, Stage.VISION):
-        for page in list(document.pending):
+        pages = document.pending[:at_most]
+        for page in pages:
             try:
                 apply_vision(document, page, engine.read(Path(page.image_path)))
             except CorpusError as error:
-                _leave(document, page, error)
-        document.pending = []
+                leave(document, page, error.message)
+        document.pending = [page for page in document.pending if page not in pages]
         derive(document)
 
 
-def _leave(document: ExtractedDocument, page: PendingPage, error: CorpusError) -> None:
-    from engine.records import Loss
+def leave(document: ExtractedDocument, page: PendingPage, reason: str) -> None:
+    """Let a page keep what Tesseract read, and say so."""
+    document.warnings.append(Loss("vision_failed", reason, f"page {page.page_number}"))
 
-    document.warnings.append(Loss("vision_failed", error.message, f"page {page.page_number}"))
+
+def _complete(task: Task) -> Answer:
+    _finish(task, _settings(task.settings_json))
+    return Answer(task.prepared)
 
 
 def _finish(task: Task, settings: Settings) -> None:
@@ -250,11 +257,11 @@ def slim(document: ExtractedDocument) -> None:
 
 
 # ---------------------------------------------------------------- big documents, in the child
-def _parts(task: Task) -> list[tuple[int, int]]:
+def _parts(task: Task) -> Answer:
     """Page ranges when the document is a big PDF, else none."""
     settings = _settings(task.settings_json)
     if _detect(task, settings) != "pdf":
-        return []
+        return Answer(task.prepared)
     from engine.extract.pdf import page_count
 
     pages, size = page_count(Path(task.path), _context(task, settings, "pdf")), settings.pipeline.part_pages
@@ -266,8 +273,13 @@ def _parts(task: Task) -> list[tuple[int, int]]:
             {"limit": "pages", "value": settings.limits.pages},
         )
     if pages <= size:
-        return []
-    return [(first, min(first + size - 1, pages)) for first in range(1, pages + 1, size)]
+        return Answer(task.prepared)
+    from engine.sanitize import sanitize
+
+    with timed(task.prepared, Stage.SANITIZE):
+        path, losses = sanitize(Path(task.path), "pdf", Path(task.scratch), settings)
+    ranges = [(first, min(first + size - 1, pages)) for first in range(1, pages + 1, size)]
+    return Answer(task.prepared, str(path), losses, ranges)
 
 
 def _context(task: Task, settings: Settings, source_format: str) -> Context:
@@ -279,7 +291,7 @@ def _context(task: Task, settings: Settings, source_format: str) -> Context:
     )
 
 
-def _part(task: Task) -> list[tuple[int, int]]:
+def _part(task: Task) -> Answer:
     from engine.extract.pdf import extract_pages
     from engine.schema import dump_document
 
@@ -288,10 +300,10 @@ def _part(task: Task) -> list[tuple[int, int]]:
         context = _context(task, settings, "pdf")
         document = extract_pages(Path(task.path), context, task.first_page, task.last_page)
     Path(task.tree_path).write_bytes(dump_document(document))
-    return []
+    return Answer(task.prepared)
 
 
-def _merge(task: Task) -> list[tuple[int, int]]:
+def _merge(task: Task) -> Answer:
     from engine.document import merge
     from engine.language import language_of
     from engine.schema import load_document
@@ -299,15 +311,16 @@ def _merge(task: Task) -> list[tuple[int, int]]:
     settings, p = _settings(task.settings_json), task.prepared
     with timed(p, Stage.EXTRACT):
         document = merge([load_document(Path(path).read_bytes()) for path in task.tree_paths], settings.limits)
+        document.warnings[:0] = task.losses
         if document.metadata.language == "und":
             document.metadata.language = task.language or language_of(document.content)
     p.document = document
     if not _waits_for_vision(p, settings):
         _finish(task, settings)
-    return []
+    return Answer(task.prepared)
 
 
-_OPERATIONS = {"prepare": _prepare, "look": _look, "parts": _parts, "part": _part, "merge": _merge}
+_OPERATIONS = {"prepare": _prepare, "look": _look, "finish": _complete, "parts": _parts, "part": _part, "merge": _merge}
 
 
 # ---------------------------------------------------------------- outcomes

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.changes import INCOMPLETE
 from engine.errors import CorpusError, EmbeddingError, Stage
 from engine.ids import embed_hash
 from engine.points import PointContext, build_points
@@ -26,7 +27,6 @@ from engine.store import Condition, Filter, Points, Store
 if TYPE_CHECKING:
     from engine.embed import Embedder
 
-INCOMPLETE = "incomplete"  # stored instead of the fingerprint while a document inside this one has failed
 Vectors = NDArray[np.float32]
 
 
@@ -38,6 +38,7 @@ class Ledger(Protocol):
     def skip(self, skips: Sequence[Skip]) -> set[str]: ...
     def retire_children(self, parent_id: str, keep: set[str], generation: int | None = None) -> list[str]: ...
     def swept(self, attempts: Sequence[tuple[str, int]]) -> None: ...
+    def children(self, document_id: str) -> list[DocumentRow]: ...
     def document(self, document_id: str, project_id: str | None = None) -> DocumentRow | None: ...
 
 
@@ -106,18 +107,22 @@ def stored_vectors(
 ) -> Iterable[tuple[str, Vectors]]:
     """(embedder-input hash, vector) of those inputs that the project has embedded before."""
     for start in range(0, len(hashes), 256):
-        asked: list[str | int | None] = list(hashes[start : start + 256])
-        where = Filter([Condition("project_id", "any", [project_id]), Condition("embed_hash", "any", asked)])
-        for batch in store.scroll(where, with_dense=[vector_name], fields=["embed_hash"]):
-            for record in batch:
-                if vector_name in record.dense:
-                    yield str(record.payload["embed_hash"]), record.dense[vector_name]
+        asked = set(hashes[start : start + 256])
+        while asked:  # one page at a time: a text repeated all over the project has more points than anyone wants
+            wanted: list[str | int | None] = [*asked]
+            where = Filter([Condition("project_id", "any", [project_id]), Condition("embed_hash", "any", wanted)])
+            page = next(iter(store.scroll(where, with_dense=[vector_name], fields=["embed_hash"])), [])
+            found = {str(r.payload["embed_hash"]): r.dense[vector_name] for r in page if vector_name in r.dense}
+            yield from found.items()
+            if not found:
+                break
+            asked -= found.keys()
 
 
 # ---------------------------------------------------------------- publish
 @dataclass(slots=True)
 class Publisher:
-    """Writes finished documents. `keep_children`: ids of the documents found inside each parent."""
+    """Writes finished documents."""
 
     store: Store
     ledger: Ledger
@@ -125,8 +130,6 @@ class Publisher:
     run_id: str
     batch_points: int
     price_per_million: float = 0.0
-    keep_children: dict[str, set[str]] = field(default_factory=lambda: dict[str, set[str]]())
-    failed_inside: dict[str, int] = field(default_factory=lambda: dict[str, int]())
 
     def publish(self, embedded: Sequence[Embedded], others: Sequence[Prepared]) -> list[Outcome]:
         """Make the embedded documents visible, record the others (failed or skipped); one outcome each."""
@@ -134,14 +137,18 @@ class Publisher:
         lost = self._write(embedded)
         ready = [e for e in embedded if e.prepared.document_id not in lost]
         others = [*others, *(e.prepared for e in embedded if e.prepared.document_id in lost)]
-        flipped = self.ledger.publish([self._publication(e) for e in ready]) if ready else set[str]()
-        self._record(others)
-        self._retire([*(e.prepared for e in ready if e.prepared.document_id in flipped), *others])
+        skipped = self._record(others)
+        inside = Inside(self.ledger, [*(e.prepared for e in ready), *others])
+        publications = [self._publication(e, inside.failures(e.prepared)) for e in ready]
+        flipped = self.ledger.publish(publications) if publications else set[str]()
+        done = [e.prepared for e in ready if e.prepared.document_id in flipped]
+        done += [p for p in others if p.document_id in skipped]
+        self._retire(done)
         share = (time.monotonic() - start) / (len(ready) or 1)
         for e in ready:
             e.prepared.seconds[Stage.PUBLISH] = share
         outcomes = [self._outcome(e, e.prepared.document_id in flipped) for e in ready]
-        self._clean(ready, others, flipped)
+        self._clean(done, [e.prepared for e in ready if e.prepared.document_id not in flipped])
         return [*outcomes, *(outcome_of(p, self.run_id) for p in others)]
 
     def _write(self, embedded: Sequence[Embedded]) -> set[str]:
@@ -174,11 +181,10 @@ class Publisher:
             if p.chunks:
                 yield build_points(p.chunks, e.vectors, self.vector_name, e.hashes, context)
 
-    def _publication(self, e: Embedded) -> Publication:
+    def _publication(self, e: Embedded, inside: int) -> Publication:
         p = e.prepared
         assert p.document is not None
         meta = p.document.metadata
-        inside = self.failed_inside.pop(p.document_id, 0)
         return Publication(
             document_id=p.document_id,
             project_id=p.project_id,
@@ -198,42 +204,46 @@ class Publisher:
             metadata=_facts(p, inside),
         )
 
-    def _record(self, others: Sequence[Prepared]) -> None:
+    def _record(self, others: Sequence[Prepared]) -> set[str]:
+        """Tell the registry of failures and skips; the ids that are skipped now. One whose attempt was overtaken
+        is superseded instead: what its winner shows is not touched."""
         failures = [(p.document_id, p.generation, p.failure) for p in others if p.failure is not None and p.generation]
-        skips = [
-            Skip(p.document_id, p.generation, p.skip_reason, p.content_sha256, p.fingerprint, _format(p))
-            for p in others
-            if p.failure is None and p.generation
-        ]
         if failures:
             self.ledger.fail(failures)
-        if skips:
-            self.ledger.skip(skips)
+        claimed = [p for p in others if p.failure is None and p.generation]
+        if not claimed:
+            return set()
+        skips = [
+            Skip(p.document_id, p.generation, p.skip_reason, p.content_sha256, p.fingerprint, _format(p))
+            for p in claimed
+        ]
+        skipped = self.ledger.skip(skips)
+        for p in claimed:
+            if p.document_id not in skipped:
+                p.skip_reason = SUPERSEDED
+        return skipped
 
     def _retire(self, done: Sequence[Prepared]) -> None:
         """Tombstone the documents that were inside an earlier revision and no longer are."""
         for p in done:
-            keep = self.keep_children.pop(p.document_id, set())
-            if p.generation > 1 and p.failure is None:
-                for gone in self.ledger.retire_children(p.document_id, keep, p.generation):
+            if p.generation > 1:
+                for gone in self.ledger.retire_children(p.document_id, set(p.child_ids), p.generation):
                     self.store.delete(Filter([Condition("document_id", "any", [gone])]))
 
-    def _clean(self, ready: Sequence[Embedded], others: Sequence[Prepared], flipped: set[str]) -> None:
+    def _clean(self, done: Sequence[Prepared], lost: Sequence[Prepared]) -> None:
         """Delete the points nobody may see any more.
 
         Two attempts at the same bytes write the same points, whoever is last giving them its generation; so
         nothing of a revision that somebody shows, or may be about to, is ever deleted by generation alone.
         """
-        swept: list[tuple[str, int]] = []
-        for p in [*(e.prepared for e in ready), *(p for p in others if p.failure is None and p.generation)]:
-            if p.document_id not in flipped and not p.skip_reason:
-                self._withdraw(p)
-            elif p.generation > 1:
-                keep = "" if p.skip_reason else p.revision
-                self.store.delete(generations(p.document_id, None, p.generation, keep))
-                swept.append((p.document_id, p.generation))
-        if swept:
-            self.ledger.swept(swept)
+        for p in lost:
+            self._withdraw(p)
+        replaced = [p for p in done if p.generation > 1]
+        for p in replaced:
+            keep = "" if p.skip_reason else p.revision
+            self.store.delete(generations(p.document_id, None, p.generation, keep))
+        if replaced:
+            self.ledger.swept([(p.document_id, p.generation) for p in replaced])
 
     def _withdraw(self, p: Prepared) -> None:
         """Remove the points of an attempt that lost, unless the winner may need them: while it is still at work it
@@ -252,6 +262,25 @@ class Publisher:
         return outcome
 
 
+class Inside:
+    """How many documents directly inside another one have failed, or hold one that has."""
+
+    def __init__(self, ledger: Ledger, group: Sequence[Prepared]) -> None:
+        self._ledger = ledger
+        self._group = {p.document_id: p for p in group}
+
+    def failures(self, p: Prepared) -> int:
+        """Of documents in the same group their own records tell, of others the registry; one that is still at work
+        somewhere else counts as failed, since nobody can vouch for it yet."""
+        here = [self._group[c] for c in p.child_ids if c in self._group]
+        failed_here = sum(c.failure is not None or self.failures(c) > 0 for c in here)
+        elsewhere = set(p.child_ids) - self._group.keys()
+        if not elsewhere:
+            return failed_here
+        rows = [row for row in self._ledger.children(p.document_id) if row.document_id in elsewhere]
+        return failed_here + sum(r.status not in ("completed", "skipped") or r.fingerprint == INCOMPLETE for r in rows)
+
+
 def generations(document_id: str, first: int | None, before: int, keep_revision: str = "") -> Filter:
     """The document's points of generations `first` (None: the oldest) up to, not including, `before`, except those
     of `keep_revision`."""
@@ -263,7 +292,7 @@ def generations(document_id: str, first: int | None, before: int, keep_revision:
 def _facts(p: Prepared, failed_inside: int) -> dict[str, object]:
     assert p.document is not None
     meta = p.document.metadata
-    facts: dict[str, object] = {"headings": meta.headings[:200], "extra": meta.extra, "children": p.children}
+    facts: dict[str, object] = {"headings": meta.headings[:200], "extra": meta.extra, "children": len(p.child_ids)}
     facts["created_date"] = meta.created_date.isoformat() if meta.created_date else None
     facts["modified_date"] = meta.modified_date.isoformat() if meta.modified_date else None
     facts["pages"] = [

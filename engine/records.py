@@ -343,7 +343,7 @@ class Prepared:
     failure: Failure | None = None
     skip_reason: str = ""
     seconds: dict[str, float] = field(default_factory=lambda: dict[str, float]())
-    children: int = 0
+    child_ids: list[str] = field(default_factory=lambda: list[str]())  # of the documents found directly inside
     redactions: list[Redaction] = field(default_factory=lambda: list[Redaction]())
 
     @property

@@ -46,7 +46,9 @@ class Totals:
     tokens: int = 0
     warnings: int = 0
     cost: float = 0.0
-    missing: int = 0
+    known: int = 0  # documents of this source that the registry had before
+    missing: int = 0  # of those, no longer in the source
+    unlisted: int = 0  # folders that could not be listed
     deleted: int = 0
     finished: float | None = None
     listed: float | None = None  # when listing and comparing were done
@@ -103,7 +105,9 @@ class Totals:
                 "skipped": {"total": self.inside_skipped.total(), **self.inside_skipped},
                 "failed": {"total": self.inside_failed.total(), **self.inside_failed},
             },
+            "not_reached": max(self.inputs - self.done, 0),
             "missing": self.missing,
+            "unlisted_folders": self.unlisted,
             "deleted": self.deleted,
             "formats": {name: dict(counts) for name, counts in sorted(self.formats.items())},
             "bytes": self.bytes,

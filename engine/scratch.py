@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 
@@ -18,19 +20,26 @@ def scratch_root(settings: Settings) -> Path:
 
 
 def sweep_scratch(settings: Settings) -> int:
-    """Remove scratch folders whose worker is dead; how many."""
+    """Remove scratch folders of this host whose worker is dead; how many."""
     swept = 0
-    for folder in scratch_root(settings).glob("corpus-*-*"):
-        pid = folder.name.split("-")[1]
+    for folder in scratch_root(settings).glob(f"corpus-{_host()}-*-*"):
+        pid = folder.name.removeprefix(f"corpus-{_host()}-").split("-")[0]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():
             shutil.rmtree(folder, ignore_errors=True)
             swept += 1
     return swept
 
 
+def _host() -> str:
+    """This host, in a form for file names: several may share one scratch volume, and process ids mean nothing
+    on another."""
+    return hashlib.blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+
+
 def make_scratch(settings: Settings) -> Path:
-    """A new private folder for this process."""
-    return Path(tempfile.mkdtemp(prefix=f"corpus-{os.getpid()}-", dir=scratch_root(settings)))
+    """A new private folder for this process; those of dead ones go."""
+    sweep_scratch(settings)
+    return Path(tempfile.mkdtemp(prefix=f"corpus-{_host()}-{os.getpid()}-", dir=scratch_root(settings)))
 
 
 def empty(folder: Path) -> None:

@@ -19,20 +19,21 @@ class SweepLedger(Protocol):
     """What sweeping needs of the registry."""
 
     def stale(self, older_than_seconds: float) -> Iterator[Attempt]: ...
+    def expire(self, attempts: Sequence[tuple[str, int]]) -> set[str]: ...
     def unswept(self, older_than_seconds: float) -> Iterator[Attempt]: ...
     def swept(self, attempts: Sequence[tuple[str, int]]) -> None: ...
 
 
-def sweep(store: Store, ledger: SweepLedger, older_than_seconds: float = STALE_SECONDS) -> int:
+def sweep(store: Store, ledger: SweepLedger, older_than_seconds: float = STALE_SECONDS, dead: bool = True) -> int:
     """Remove leftovers of attempts that began that long ago; the number of documents cleaned.
 
-    Stale attempts (their run is dead) are cleaned but stay unswept until they are tried again or deleted:
-    what they were about to publish is still owed.
+    `dead`: first end the attempts that still count as at work but whose run gave no sign of life for that long.
+    Ending them in the registry comes before touching their points, so that none can become visible afterwards.
     """
+    if dead:
+        for attempt in ledger.stale(older_than_seconds):
+            ledger.expire([(attempt.document_id, attempt.generation)])
     cleaned = 0
-    for attempt in ledger.stale(older_than_seconds):
-        store.delete(_leftovers(attempt))
-        cleaned += 1
     for attempt in ledger.unswept(older_than_seconds):
         store.delete(_leftovers(attempt))
         ledger.swept([(attempt.document_id, attempt.generation)])

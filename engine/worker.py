@@ -66,57 +66,70 @@ class Finisher:
     def _group(self, group: list[Prepared]) -> list[Outcome]:
         whole = [p for p in group if p.failure is None and not p.skip_reason]
         embedded = embed(whole, self.embedder, self.store)
-        for p in group:
-            self._note(p)
         kept = {e.prepared.document_id for e in embedded}
         others = [p for p in group if p.document_id not in kept]
         return self._publisher.publish(embedded, others)
-
-    def _note(self, p: Prepared) -> None:
-        """Account a document to the one around it; a failure anywhere inside makes that one incomplete."""
-        if p.parent_id:
-            self._publisher.keep_children.setdefault(p.parent_id, set()).add(p.document_id)
-            if p.failure is not None or p.document_id in self._publisher.failed_inside:
-                inside = self._publisher.failed_inside
-                inside[p.parent_id] = inside.get(p.parent_id, 0) + 1
 
 
 class Worker:
     """Both halves. `work` may be called again and again; `close` ends the child."""
 
     def __init__(self, settings: Settings, run: Run, registry: WorkerLedger, store: Store, embedder: Embedder) -> None:
-        self._settings, self._run, self._registry = settings, run, registry
         self._finisher = Finisher(settings, run, registry, store, embedder)
+        self._preparer = Preparer(settings, run, registry)
         self._requests: queue.Queue[list[SourceItem] | None] = queue.Queue(1)
         self._prepared: queue.Queue[Prepared | BaseException | None] = queue.Queue(32)
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._prepare_for_ever, name="corpus-prepare", daemon=True)
         self._thread.start()
 
     def work(self, items: Iterable[SourceItem]) -> Iterator[list[Outcome]]:
-        """Outcomes of these items (and of the documents inside them), group by group."""
+        """Outcomes of these items (and of the documents inside them), group by group.
+
+        Left early, by an error or by the caller, it stops after the document in hand and is ready for the next call.
+        """
+        self._stop.clear()
         self._requests.put(list(items))
-        yield from self._finisher.finish(self._drain())
+        ended = [False]
+        try:
+            yield from self._finisher.finish(self._drain(ended))
+        finally:
+            self._stop.set()
+            while not ended[0]:
+                ended[0] = not isinstance(self._prepared.get(), Prepared)
 
     def close(self) -> None:
+        """End the child and remove the scratch folder."""
+        self._stop.set()
         self._requests.put(None)
         self._thread.join(timeout=30)
 
-    def _drain(self) -> Iterator[Prepared]:
-        while (p := self._prepared.get()) is not None:
-            if isinstance(p, BaseException):
+    def _drain(self, ended: list[bool]) -> Iterator[Prepared]:
+        while True:
+            p = self._prepared.get()
+            if isinstance(p, Prepared):
+                yield p
+                continue
+            ended[0] = True
+            if p is not None:
                 raise p
-            yield p
+            return
 
     def _prepare_for_ever(self) -> None:
         """The preparing thread; it lives as long as the worker, since the child dies with its thread."""
-        preparer = Preparer(self._settings, self._run, self._registry)
         try:
             while (items := self._requests.get()) is not None:
-                try:
-                    for p in preparer.prepare(items):
-                        self._prepared.put(p)
-                    self._prepared.put(None)
-                except Exception as error:  # noqa: BLE001 - handed to the thread that waits for it
-                    self._prepared.put(error)
+                self._prepared.put(self._prepare(items))
         finally:
-            preparer.close()
+            self._preparer.close()
+
+    def _prepare(self, items: list[SourceItem]) -> BaseException | None:
+        """Put every document into the queue; what ends the call early goes to the thread that waits for it."""
+        try:
+            for p in self._preparer.prepare(items):
+                self._prepared.put(p)
+                if self._stop.is_set():
+                    break
+        except Exception as error:  # noqa: BLE001 - handed on
+            return error
+        return None

@@ -7,6 +7,8 @@ result.to_pandas()
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from engine.errors import ConfigError
+from engine.errors import ConfigError, StorageError
 from engine.layout import Layout, plan_layout
 from engine.prepare import Run
 from engine.records import Outcome, SourceItem
@@ -24,7 +26,7 @@ from engine.registry.queries import Registry, open_registry
 from engine.report import OutcomeFiles, Totals, write_report
 from engine.scratch import sweep_scratch
 from engine.settings import Settings, load
-from engine.sources import open_source
+from engine.sources import open_source, public_uri
 from jobs.preflight import check_ready
 from jobs.worklist import WorkList, collect
 
@@ -119,20 +121,27 @@ def _silent(totals: Totals) -> None:
     """No progress wanted."""
 
 
-def open_session(settings: Settings, options: Options) -> Session:
-    """Registry and model identity, checked against one another; the project made when it is new."""
+def open_session(settings: Settings, options: Options, planning: bool = False) -> Session:
+    """Registry and model identity, checked against one another; the project made when it is new.
+
+    `planning`: nothing is kept of the options given now.
+    """
     from engine.embed.make import model_info
     from engine.fingerprint import pipeline_fingerprint
+    from engine.redact import wanted_kinds
 
     registry = open_registry(settings)
     project = registry.project(options.project, create=True)
-    settings = with_profile(settings, project, registry)
+    settings = with_profile(settings, project, None if planning else registry)
+    if settings.security.pii_redaction:
+        wanted_kinds(settings)
     source = open_source(options.source, settings, options.manifest)
     info = model_info(settings)
-    registry.register_model(info.vector_name, _model_facts(info))
+    if not planning:
+        registry.register_model(info.vector_name, _model_facts(info))
+        registry.source(project.id, options.source_name or source.root, source.root)
     name = options.source_name or source.root
-    registry.source(project.id, name, source.root)
-    fingerprint = pipeline_fingerprint(settings, info.fingerprint)
+    fingerprint = pipeline_fingerprint(settings, info.fingerprint, options.language)
     return Session(settings, options, registry, project, name, info, fingerprint)
 
 
@@ -153,9 +162,14 @@ def open_tools(session: Session) -> Generator[Tools]:
 
 
 def _ray_layout(settings: Settings) -> Layout:
-    from engine.pipeline import cluster_size, start_ray
+    from engine.pipeline import cluster_size, node_count, start_ray
 
     start_ray(settings)
+    if node_count() > 1 and not settings.registry.url.startswith("postgresql"):
+        raise ConfigError(
+            "this cluster has several nodes, and a SQLite registry is one file on one of them: set DATABASE_URL to "
+            "a PostgreSQL server"
+        )
     return plan_layout(settings, *cluster_size())
 
 
@@ -163,30 +177,54 @@ def _model_facts(info: ModelInfo) -> dict[str, object]:
     return {"model": info.model, "dimensions": info.dimensions, "fingerprint": info.fingerprint}
 
 
-def with_profile(settings: Settings, project: Project, registry: Registry) -> Settings:
-    """A project keeps the chunk profile it was first filled with; options given now replace it."""
+def with_profile(settings: Settings, project: Project, registry: Registry | None) -> Settings:
+    """A project keeps the chunk profile it was first filled with; options given now replace it (for good when
+    there is a registry to keep them in)."""
     given = settings.chunking.model_dump(include=settings.chunking.model_fields_set)
     kept = project.settings.get("chunking")
     profile = {**(cast("dict[str, object]", kept) if kept else settings.chunking.model_dump()), **given}
-    if profile != kept:
+    if registry is not None and profile != kept:
         registry.update_project_settings(project.id, {**project.settings, "chunking": profile})
     chunking = type(settings.chunking).model_validate(profile)
     return settings.model_copy(update={"chunking": chunking})
 
 
+class Heart:
+    """Tells the registry every minute that a run is alive, however long its current documents take: without a
+    beat for an hour its attempts count as dead."""
+
+    def __init__(self, registry: Registry, run_id: str, seconds: float = 60.0) -> None:
+        self._registry, self._run_id, self._seconds = registry, run_id, seconds
+        self._stopped = threading.Event()
+        threading.Thread(target=self._beat, name="corpus-heart", daemon=True).start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _beat(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            try:
+                self._registry.heartbeat(self._run_id)
+            except StorageError as error:
+                logging.getLogger("corpus").warning("no heartbeat: %s", error.message)
+
+
 # ---------------------------------------------------------------- the run
 def _run(session: Session, progress: Progress) -> BackfillResult:
     settings, options = session.settings, session.options
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     sweep_scratch(settings)
     source = open_source(options.source, settings, options.manifest)
     run_id = session.registry.start_run(session.project.id, session.source_name, source.root, _shown(options))
     folder = settings.home / "runs" / run_id
     totals, files = Totals(), OutcomeFiles(folder)
     result = BackfillResult(run_id, session.project.slug, session.source_name, "running", "", totals, folder)
+    alive = Heart(session.registry, run_id)
     try:
         work = collect(session, source, folder, run_id, totals, files)
         totals.listed = time.time()
         check_ready(settings, totals, work)
+        _check_deletion(options, totals, work)
         result.status = "completed"
         if work.count or (options.delete_missing and totals.missing):
             with open_tools(session) as tools:
@@ -200,6 +238,7 @@ def _run(session: Session, progress: Progress) -> BackfillResult:
         result.status = "failed"
         raise
     finally:
+        alive.stop()
         _close(session, result, files)
     progress(totals)
     return result
@@ -215,7 +254,6 @@ def _work(
         for outcomes in _outcomes(session, tools, items, run):
             totals.add(outcomes)
             files.add(outcomes)
-            session.registry.heartbeat(result.run_id)
             progress(totals)
             if options.max_cost is not None and totals.cost >= options.max_cost:
                 return "capped"
@@ -239,21 +277,28 @@ def _outcomes(session: Session, tools: Tools, items: list[SourceItem], run: Run)
 
 
 def _remove_missing(session: Session, store: Store, work: WorkList, totals: Totals) -> None:
-    """Delete the documents that left the source, when asked; refuse when that is most of them."""
+    """Delete the documents that left the source, when asked."""
     if not session.options.delete_missing or not totals.missing:
         return
-    from engine.store import Condition, Filter
+    from engine.sweep import sweep
 
-    share = totals.missing / (totals.missing + totals.inputs)
-    if share > session.options.delete_share:
-        raise ConfigError(
-            f"{totals.missing} of {totals.missing + totals.inputs} documents are no longer in the source; "
-            f"deleting a share above {session.options.delete_share:g} needs --delete-share"
-        )
     for document_id in work.missing():
-        gone = session.registry.delete(document_id, session.project.id)
-        store.delete(Filter([Condition("document_id", "any", list(gone))]))
+        session.registry.delete(document_id, session.project.id)
         totals.deleted += 1
+    sweep(store, session.registry, 0, dead=False)
+
+
+def _check_deletion(options: Options, totals: Totals, work: WorkList) -> None:
+    """Refuse, before any work, to delete on the word of a listing that may be wrong."""
+    if not options.delete_missing or not totals.missing:
+        return
+    if totals.unlisted or work.capped:
+        raise ConfigError("the listing is not whole (folders that cannot be read, or a cap): nothing is deleted on it")
+    if totals.missing > options.delete_share * totals.known:
+        raise ConfigError(
+            f"{totals.missing} of {totals.known} documents are no longer in the source; "
+            f"deleting a share above {options.delete_share:g} needs --delete-share"
+        )
 
 
 def _tidy(session: Session, store: Store) -> None:
@@ -294,4 +339,4 @@ def _stamp(seconds: float) -> str:
 def _shown(options: Options) -> dict[str, object]:
     from dataclasses import asdict
 
-    return asdict(options)
+    return {**asdict(options), "source": public_uri(options.source)}

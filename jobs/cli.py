@@ -136,7 +136,7 @@ def retry(
         raise CorpusError(f"there is no run {run!r}", Code.JOB_NOT_FOUND)
     kept = {k: row.options[k] for k in ("source_name", "manifest", "language") if k in row.options}
     options: dict[str, Any] = {**kept, "source_name": row.source, "local": local, "only_failed": True}
-    run_backfill(str(row.options["source"]), row.project_id, settings, options, max_failed, quiet, as_json)
+    run_backfill(row.uri, row.project_id, settings, options, max_failed, quiet, as_json)
 
 
 @app.command()

@@ -26,7 +26,7 @@ def estimate(source: str, project: str, settings: Settings, **options: Any) -> d
     """Exact counts and bytes; pages, chunks, tokens, seconds and cost scaled up by bytes from the sample."""
     chosen = Options(source, project, **options)
     layout, workers = _layout(settings, chosen)
-    session = open_session(settings, chosen)
+    session = open_session(settings, chosen, planning=True)
     with tempfile.TemporaryDirectory() as folder:
         totals = Totals()
         listing = open_source(source, settings, chosen.manifest)

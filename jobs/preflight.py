@@ -26,8 +26,10 @@ def check_ready(settings: Settings, totals: Totals, work: WorkList) -> None:
 
 
 def _check_room(folder: str, wanted: int, name: str, remote: bool = False) -> None:
+    if remote:
+        return
     free = shutil.disk_usage(folder).free
-    if not remote and free < wanted + MARGIN_BYTES:
+    if free < wanted + MARGIN_BYTES:
         raise ConfigError(
             f"no space: {free >> 20} MiB free under {folder} (setting {name}), about {(wanted + MARGIN_BYTES) >> 20} "
             "MiB needed"

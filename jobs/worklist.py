@@ -99,6 +99,8 @@ def collect(
     work = WorkList(folder, session.settings.pipeline.shard_documents)
     known = session.registry.known(session.project.id, session.source_name)
     for change in changes(source.list(), known, session.fingerprint):
+        totals.known += change.known is not None
+        totals.unlisted += change.listed is not None and change.listed.key.endswith("/")
         if change.verdict == "missing":
             totals.missing += 1
             if options.delete_missing and change.known:

@@ -35,7 +35,7 @@ def redact(document: ExtractedDocument, settings: Settings) -> list[Redaction]:
     derived again. `settings.security.pii_entities` narrows the kinds; empty: all. Raises ConfigError for an
     unknown kind or when the model for names is not installed.
     """
-    kinds = _wanted(settings)
+    kinds = wanted_kinds(settings)
     redactor = _Redactor(kinds)
     _each_text(document, redactor.collect)
     redactor.learn()
@@ -49,7 +49,8 @@ def redact(document: ExtractedDocument, settings: Settings) -> list[Redaction]:
     return inside + redactor.outside
 
 
-def _wanted(settings: Settings) -> frozenset[str]:
+def wanted_kinds(settings: Settings) -> frozenset[str]:
+    """The kinds to redact. Raises ConfigError for a name that is none."""
     asked = {name.upper().removesuffix("_REDACTED") for name in settings.security.pii_entities}
     unknown = asked - KINDS
     if unknown:

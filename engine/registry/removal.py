@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from engine.errors import Code
 from engine.registry import Attempt
 from engine.registry.database import chunked, now
 from engine.registry.models import DOCUMENTS, RUNS, UNSWEPT
@@ -69,6 +70,22 @@ class Removal(Projects):
         """Documents that may have points in the store besides those of their active revision, oldest first:
         a revision was replaced, skipped, deleted, or an attempt ended or crashed after writing some."""
         return self._attempts(now() - timedelta(seconds=older_than_seconds), DOCUMENTS.c.status != "processing")
+
+    def expire(self, attempts: Sequence[tuple[str, int]]) -> set[str]:
+        """End attempts (document, generation) whose worker is dead: the document counts as failed, and a late flip
+        of that attempt is refused, because its generation is over. The ids that ended."""
+        over = dict(attempts)
+        failure = {"error_code": Code.WORKER_LOST, "error_stage": "", "error_message": "the attempt broke off"}
+
+        def work(connection: Connection) -> set[str]:
+            rows = lock_rows(connection, over)
+            ended = [r for r in rows.values() if r.generation == over[r.id] and not r.deleted]
+            change_rows(
+                connection, [(r, {"status": "failed", "generation": r.generation + 1, **failure}) for r in ended]
+            )
+            return {r.id for r in ended}
+
+        return self.write(work) if over else set()
 
     def swept(self, attempts: Sequence[tuple[str, int]]) -> None:
         """Note that the store holds nothing but the active revision of these (document, generation)."""

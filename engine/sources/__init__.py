@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from engine.errors import ConfigError
 from engine.settings import Settings
@@ -87,3 +87,11 @@ def _scheme(uri: str) -> str:
 def filename_of(key: str) -> str:
     """The last part of a key: the name that detection and readers see."""
     return Path(key).name or key
+
+
+def public_uri(uri: str) -> str:
+    """The URI without user, password and query: what may be stored and shown."""
+    parts = urlsplit(uri)
+    if not parts.netloc or parts.scheme in ("file", "s3", "memory"):
+        return uri
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

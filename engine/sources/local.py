@@ -93,6 +93,7 @@ def _walk(base: bytes) -> Iterator[Listed]:
         try:
             here = os.stat(path)  # noqa: PTH116 - bytes
             identity = (here.st_dev, here.st_ino)
+            inner = above | {identity}
             if identity in above:  # a symbolic link back to a folder above
                 continue
             entries = _entries(path, base)
@@ -101,7 +102,7 @@ def _walk(base: bytes) -> Iterator[Listed]:
                 raise SourceError(f"cannot read {os.fsdecode(base)!r}: {error.strerror}", stage=Stage.LIST) from error
             yield Listed(_key(path, base) + "/", local_uri(path), 0, problem=f"cannot list: {error.strerror}")
             continue
-        stack.extend((p, f, above | {identity}) for p, f in reversed(entries))
+        stack.extend((p, f, inner) for p, f in reversed(entries))
 
 
 def _entries(path: bytes, base: bytes) -> list[tuple[bytes, bool]]:

@@ -12,7 +12,7 @@ from typing import IO
 
 from engine.sources import Listed
 
-BUFFER = 20_000  # listed objects held at a time
+BUFFER = 100_000  # listed objects held at a time; each run on disk keeps a file open
 
 
 def in_key_order(items: Iterable[Listed]) -> Iterator[Listed]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, cast
 
 from engine.errors import ConfigError, SourceError, Stage
-from engine.sources import Listed
+from engine.sources import Listed, public_uri
 from engine.sources.order import in_key_order
 
 
@@ -26,8 +26,8 @@ class RemoteSource:
 
     def __init__(self, uri: str) -> None:
         self._filesystem, self._path = _filesystem(uri)
-        self._scheme = uri.split("://", 1)[0]
-        self.root = uri
+        self._uri = uri
+        self.root = public_uri(uri)
 
     def list(self) -> Iterator[Listed]:
         return in_key_order(self._walk())
@@ -37,24 +37,19 @@ class RemoteSource:
             if self._filesystem.isfile(self._path):
                 yield self._listed(self._path, self._filesystem.info(self._path))
                 return
-            for _, _, files in self._filesystem.walk(self._path, detail=True):
+            for _, _, files in self._filesystem.walk(self._path, detail=True, on_error="raise"):
                 for info in files.values():
                     yield self._listed(str(info["name"]), info)
         except OSError as error:
             raise SourceError(f"cannot list {self.root}: {error}", stage=Stage.LIST) from error
 
     def _listed(self, path: str, info: dict[str, Any]) -> Listed:
-        base = self._path.rstrip("/") + "/"
+        relative = path.removeprefix(self._path.rstrip("/")).lstrip("/")  # empty when the source is this one file
         changed = info.get("mtime") or info.get("LastModified") or info.get("last_modified") or info.get("created")
         stamp = changed.timestamp() if isinstance(changed, datetime) else changed
         etag = str(info.get("ETag") or info.get("etag") or info.get("md5Hash") or "")
-        return Listed(
-            path.removeprefix(base) or path,
-            f"{self._scheme}://{path.lstrip('/') if self._scheme != 'file' else path}",
-            int(info.get("size") or 0),
-            etag.strip('"'),
-            stamp,
-        )
+        uri = f"{self._uri.rstrip('/')}/{relative}" if relative else self._uri
+        return Listed(relative or path.rsplit("/", 1)[-1], uri, int(info.get("size") or 0), etag.strip('"'), stamp)
 
 
 def open_remote(uri: str) -> BinaryIO:

@@ -173,6 +173,7 @@ def test_a_document_that_became_empty_disappears(bench: Bench) -> None:
 def test_children_of_an_earlier_revision_are_retired_with_their_points(bench: Bench) -> None:
     parent = bench.claim(bench.prepared("box", "listing"))
     child = bench.claim(bench.prepared("inner", "inside", parent=parent.document_id))
+    parent.child_ids = [child.document_id]
     bench.publish(child, parent)
     again = bench.claim(bench.prepared("box", "another listing"))
     bench.publish(again)
@@ -182,11 +183,56 @@ def test_children_of_an_earlier_revision_are_retired_with_their_points(bench: Be
 
 def test_a_parent_with_a_failure_inside_is_incomplete(bench: Bench) -> None:
     parent = bench.claim(bench.prepared("box", "listing"))
-    publisher = bench.publisher()
-    publisher.failed_inside[parent.document_id] = 2
-    publisher.publish(embed([parent], bench.embedder, bench.store), [])
+    broken = bench.claim(bench.prepared("inner", parent=parent.document_id))
+    broken.failure = Failure("EXTRACTION_FAILED", "extract", "broken")
+    parent.child_ids = [broken.document_id]
+    bench.publish(parent, others=(broken,))
     row = bench.registry.document(parent.document_id)
-    assert row is not None and (row.fingerprint, row.metadata["failed_inside"]) == (INCOMPLETE, 2)
+    assert row is not None and (row.fingerprint, row.metadata["failed_inside"]) == (INCOMPLETE, 1)
+
+
+def test_a_child_published_by_another_worker_stays_with_its_parent(bench: Bench) -> None:
+    for _ in range(2):
+        parent = bench.claim(bench.prepared("box", "listing"))
+        child = bench.claim(bench.prepared("inner", "inside", parent=parent.document_id))
+        parent.child_ids = [child.document_id]
+        bench.publish(child)
+        bench.publish(parent)
+    assert bench.texts() == [("box", "listing"), ("inner", "inside")]
+    row = bench.registry.document(parent.document_id)
+    assert row is not None and row.fingerprint == parent.fingerprint
+
+
+def test_a_child_the_store_refused_leaves_its_parent_incomplete(bench: Bench) -> None:
+    bench.embedder.refuse = "bad"
+    parent = bench.claim(bench.prepared("box", "listing"))
+    child = bench.claim(bench.prepared("inner", "bad", parent=parent.document_id))
+    parent.child_ids = [child.document_id]
+    embedded = embed([child, parent], bench.embedder, bench.store)
+    bench.publisher().publish(embedded, [child])
+    row = bench.registry.document(parent.document_id)
+    assert row is not None and row.fingerprint == INCOMPLETE
+
+
+def test_an_overtaken_attempt_that_found_nothing_does_not_empty_the_winner(bench: Bench) -> None:
+    bench.publish(bench.claim(bench.prepared("a", "stands")))
+    slow = bench.claim(bench.prepared("a"))
+    slow.skip_reason = "empty"
+    bench.claim(bench.prepared("a", "newer"))
+    (outcome,) = bench.publish(others=(slow,))
+    assert (outcome.status, outcome.reason) == ("skipped", "superseded")
+    assert bench.texts() == [("a", "stands")]
+
+
+def test_an_attempt_ended_by_the_sweeper_cannot_flip_any_more(bench: Bench) -> None:
+    slow = bench.claim(bench.prepared("a", "too late"))
+    embedded = embed([slow], bench.embedder, bench.store)
+    bench.publisher()._write(embedded)
+    sweep(bench.store, bench.registry, 0)
+    (outcome,) = bench.publisher().publish(embedded, [])
+    assert (outcome.status, bench.texts()) == ("skipped", [])
+    row = bench.registry.document(slow.document_id)
+    assert row is not None and (row.status, row.error_code) == ("failed", "WORKER_LOST")
 
 
 def test_the_sweeper_removes_what_a_crash_left(bench: Bench) -> None:

@@ -81,7 +81,7 @@ def settled(started: list[psutil.Process]) -> None:
 
 
 def make_documents(folder: Path) -> None:
-    write_texts(folder, 60, sentences=20)
+    write_texts(folder, 40, sentences=14)
     with zipfile.ZipFile(folder / "box.zip", "w") as box:
         for n in range(5):
             box.writestr(f"inner-{n}.txt", text(500 + n, 20))

@@ -14,9 +14,11 @@ from corpora import text, write_texts
 from engine.errors import ConfigError, SourceError
 from engine.registry.queries import open_registry
 from engine.settings import Settings, load
+from engine.sources import local
 from engine.store import Condition, Filter
 from engine.store.open import open_store
 from jobs.backfill import BackfillResult, backfill
+from jobs.estimate import estimate
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -86,6 +88,35 @@ def test_a_large_deletion_is_refused(docs: Path, settings: Settings) -> None:
     with pytest.raises(ConfigError, match="3 of 4 documents"):
         run(docs, settings, delete_missing=True)
     assert len({p["document_id"] for p in points(settings)}) == 4
+
+
+def test_nothing_is_deleted_on_the_word_of_a_listing_that_is_not_whole(
+    docs: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_texts(docs, 4)
+    run(docs, settings)
+    (docs / "000" / "doc-000003.txt").unlink()
+    (docs / "closed").mkdir()
+    entries = local._entries
+
+    def denied(path: bytes, base: bytes) -> list[tuple[bytes, bool]]:
+        if path.endswith(b"closed"):
+            raise PermissionError(13, "Permission denied")  # root reads everything, so it cannot be set up for real
+        return entries(path, base)
+
+    monkeypatch.setattr(local, "_entries", denied)
+    with pytest.raises(ConfigError, match="not whole"):
+        run(docs, settings, delete_missing=True)
+    totals = run(docs, settings).totals
+    assert (dict(totals.failed), totals.missing, totals.unlisted) == ({"SOURCE_UNAVAILABLE": 1}, 1, 1)
+
+
+def test_planning_keeps_nothing(docs: Path, settings: Settings) -> None:
+    write_texts(docs, 2)
+    run(docs, settings)
+    other = settings.model_copy(update={"chunking": type(settings.chunking)(max_tokens=64)})
+    assert estimate(str(docs), "demo", other, local=True, source_name="docs")["work"] == 2
+    assert dict(run(docs, settings).totals.skipped) == {"unchanged": 2}
 
 
 def test_changed_options_reach_published_documents_and_equal_texts_are_not_embedded_again(

@@ -64,6 +64,20 @@ def test_other_schemes_go_through_fsspec() -> None:
         assert stream.read() == b"one"
 
 
+def test_uris_of_remote_objects_keep_their_host_and_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec
+
+    from engine.sources import public_uri
+    from engine.sources.remote import RemoteSource
+
+    fsspec.filesystem("memory").pipe({"/share/a b.txt": b"x"})
+    source = RemoteSource("memory://share")
+    monkeypatch.setattr(source, "_uri", "hdfs://ann:secret@host:8020/share")  # the same files under another address
+    assert [i.uri for i in source.list()] == ["hdfs://ann:secret@host:8020/share/a b.txt"]
+    assert public_uri("hdfs://ann:secret@host:8020/share?token=1") == "hdfs://host:8020/share"
+    assert public_uri("s3://bucket/odd?key") == "s3://bucket/odd?key"
+
+
 def test_an_unknown_scheme_is_a_clear_error() -> None:
     with pytest.raises(ConfigError, match="cannot open source"):
         open_source("nosuch://x", SETTINGS)

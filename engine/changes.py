@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from engine.registry import Known
+from engine.registry import INCOMPLETE, Known
 from engine.sources import Listed
 
 Verdict = Literal["new", "changed", "again", "unchanged", "duplicate", "missing"]
-INCOMPLETE = "incomplete"  # stands for the fingerprint while a document inside this one has failed
 DONE = {"completed", "skipped"}
 T = TypeVar("T")
 

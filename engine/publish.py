@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.changes import INCOMPLETE
 from engine.errors import CorpusError, EmbeddingError, Stage
 from engine.ids import embed_hash
 from engine.points import PointContext, build_points
 from engine.process import SUPERSEDED, failed
 from engine.records import Failure, Outcome, Prepared
-from engine.registry import DocumentRow, Publication, Skip
+from engine.registry import INCOMPLETE, DocumentRow, Publication, Skip
 from engine.store import Condition, Filter, Points, Store
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from engine.chunk import Piece
 from engine.chunk.pack import Stretch, pack
 from engine.chunk.ruler import Budget, Ruler, Tokens
 from engine.chunk.sentences import sentence_ends
-from engine.document import header_row_count, table_lines
 from engine.records import ExtractedTable, Span
+from engine.tables import header_row_count, table_lines
 
 HEADER_SHARE = 3  # header rows may take one third of the target, longer ones are shortened
 NAME_SHARE = 4  # a column's name in front of a part of its cell: a quarter

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.document import table_from_rows
 from engine.errors import InputError, Stage
 from engine.extract import Context
 from engine.extract.charset import find_encoding
 from engine.extract.sheet.grid import Budget
 from engine.records import ExtractedDocument
+from engine.tables import table_from_rows
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARACTERS = 256 << 10

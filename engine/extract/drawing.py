@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.document import table_from_rows
 from engine.extract.flow import table_block, text_block
 from engine.extract.number_format import display
 from engine.extract.ooxml import A
 from engine.records import StructureElement
 from engine.sanitize.safexml import Node, local_name, text_of
+from engine.tables import table_from_rows
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"

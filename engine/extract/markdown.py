@@ -17,12 +17,13 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from engine.decode import decode
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.extract import Context
 from engine.extract.front_matter import split_front_matter
 from engine.extract.html import add_html
 from engine.extract.text import add_text
 from engine.records import ExtractedDocument, ExtractedImage, TableCell
+from engine.tables import table_from_cells
 
 _MDX_LINES = re.compile(
     r"^(?:import\s.+?\sfrom\s+['\"].+['\"];?|import\s+['\"].+['\"];?|export\s+(?:const|let|default|function)\b.*)$"

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.decode import decode
-from engine.document import Builder, clean_text
+from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.html import add_html
 from engine.extract.markdown import add_markdown
 from engine.extract.text import add_text
 from engine.records import ExtractedDocument, StructureElement
+from engine.text import clean_text
 
 MAX_OUTPUT = 20_000  # characters of one cell's output
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

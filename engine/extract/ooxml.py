@@ -6,10 +6,11 @@ import posixpath
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from engine.document import Builder, clean_text
+from engine.document import Builder
 from engine.errors import InputError, Stage
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name, text_of
+from engine.text import clean_text
 
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

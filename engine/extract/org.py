@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.decode import decode
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.extract import Context
 from engine.extract.front_matter import as_datetime
 from engine.records import ExtractedDocument
+from engine.tables import table_from_rows
 
 _HEADLINE = re.compile(
     r"(\*+)\s+(?:(?:TODO|DONE|NEXT|WAIT(?:ING)?|CANCELL?ED)\s+)?(?:\[#[A-Z]\]\s+)?(.*?)(?:\s+(:[\w@#%:]+:))?\s*$"

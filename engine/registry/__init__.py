@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+INCOMPLETE = "incomplete"  # stands for the fingerprint while a document inside this one has failed
+
 
 @dataclass(slots=True)
 class Project:

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.document import (
-    Builder,
-    clean_text,
-    has_spans,
-    merge,
-    table_from_cells,
-    table_from_rows,
-    table_html,
-    table_lines,
-    to_markdown,
-)
+from engine.document import Builder, merge, to_markdown
 from engine.errors import Code, InputError
 from engine.records import ExtractedDocument, ExtractedImage, TableCell
 from engine.settings import Limits
+from engine.tables import has_spans, table_from_cells, table_from_rows, table_html, table_lines
+from engine.text import clean_text
 
 
 def _sample() -> Builder:

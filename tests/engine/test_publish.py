@@ -12,9 +12,9 @@ from fake_embedder import SIZE, FakeEmbedder
 from engine.document import Builder
 from engine.errors import StorageError
 from engine.ids import child_id, chunk_id, content_hash, document_id_for
-from engine.publish import INCOMPLETE, Publisher, embed
+from engine.publish import Publisher, embed
 from engine.records import Chunk, ChunkMetadata, Failure, Outcome, Prepared
-from engine.registry import Claim
+from engine.registry import INCOMPLETE, Claim
 from engine.registry.queries import Registry, open_registry
 from engine.settings import Limits, load
 from engine.store import Condition, Filter, Points

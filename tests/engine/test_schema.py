@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.records import Box, Chunk, ChunkMetadata, ExtractedImage, Failure, Outcome, Prepared, SourceItem
 from engine.schema import (
     dump_document,
@@ -18,6 +18,7 @@ from engine.schema import (
     prepared_table,
 )
 from engine.settings import Limits
+from engine.tables import table_from_rows
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 NUMBER = st.integers(0, 2**62)

@@ -12,12 +12,13 @@ from textwrap import dedent
 
 from engine.decode import decode
 from engine.detect.names import language_by_name, language_by_shebang
-from engine.document import Builder, clean_text
+from engine.document import Builder
 from engine.extract import Context
 from engine.extract.code.grammar import UNPARSED, parse
 from engine.extract.code.outline import Unit, outline
 from engine.extract.text import bounded
 from engine.records import ExtractedDocument, StructureElement
+from engine.text import clean_text
 
 _PIECE_LINES = 80  # lines of a plain block of code
 _PIECE_CHARACTERS = 20_000

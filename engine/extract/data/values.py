@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.extract.text import bounded
+from engine.tables import table_from_rows
 
 MAX_LEVEL = 6
 TABLE_ROWS = 200  # rows of one table; longer runs of records become several

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from engine.document import table_from_cells
 from engine.extract.docx.source import Source
 from engine.extract.docx.styles import W, number, toggled, value
 from engine.extract.flow import cell_text, table_block
 from engine.records import StructureElement, TableCell
 from engine.sanitize.safexml import Node
+from engine.tables import table_from_cells
 
 Blocks = Callable[[Source, Node], Iterator[StructureElement]]
 _WRAPPERS = {f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag")}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborNode
 
-from engine.document import table_from_cells
 from engine.extract.html.inline import whole_number
 from engine.records import StructureElement, TableCell
+from engine.tables import table_from_cells
 
 if TYPE_CHECKING:
     from engine.extract.html.blocks import Walker

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.extract import Context
 from engine.extract.embedded import attach_part
 from engine.extract.flow import cell_text, image_block, plain_text, table_block, text_block
@@ -16,6 +16,7 @@ from engine.extract.pictures import picture
 from engine.records import StructureElement, TableCell
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name
+from engine.tables import table_from_cells
 
 _MAX_REPEAT = 1000
 _LONGEST_HEADING = 400

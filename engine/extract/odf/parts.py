@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engine.document import Builder, clean_text
+from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract.ooxml import parse_date
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name, text_of
+from engine.text import clean_text
 
 _NS = "urn:oasis:names:tc:opendocument:xmlns:"
 OFFICE = f"{{{_NS}office:1.0}}"

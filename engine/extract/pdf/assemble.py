@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
 from engine.extract.pdf.grid import FoundTable
 from engine.extract.pdf.headings import OutlineEntry, PageHeadings, is_caption
 from engine.extract.pdf.model import PageModel, Picture, Run
 from engine.extract.pdf.pictures import PictureStore
 from engine.records import Box, StructureElement
+from engine.tables import table_from_cells
 
 
 def add_page(

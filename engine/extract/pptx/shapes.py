@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.errors import InputError
 from engine.extract import Context
 from engine.extract.drawing import chart_blocks, diagram_blocks, graphic_parts
@@ -19,6 +19,7 @@ from engine.extract.slide_order import Rect, reading_order
 from engine.records import StructureElement, TableCell
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name
+from engine.tables import table_from_cells
 
 TITLES = {"title", "ctrTitle"}
 FURNITURE = {"ftr": "page_footer", "dt": "page_footer", "hdr": "page_header"}

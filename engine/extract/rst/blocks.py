@@ -6,9 +6,10 @@ from typing import Any
 
 from docutils import nodes
 
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.extract.front_matter import as_datetime
 from engine.records import ExtractedImage, TableCell
+from engine.tables import table_from_cells
 
 _SKIPPED = (nodes.comment, nodes.substitution_definition, nodes.target, nodes.pending, nodes.raw, nodes.system_message)
 

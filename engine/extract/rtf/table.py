@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.document import table_from_cells
 from engine.extract.flow import cell_text, table_block
 from engine.records import StructureElement, TableCell
+from engine.tables import table_from_cells
 
 _TOLERANCE_TWIPS = 60  # edges closer than this are the same
 

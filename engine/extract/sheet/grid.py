@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from engine.document import Builder, table_from_cells
+from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract.flow import emit
 from engine.records import StructureElement, TableCell
 from engine.settings import Limits
+from engine.tables import table_from_cells
 
 _NUMBER = re.compile(r"[\s$€£¥₹(+\-−]*\d[\d.,'’\s]*(?:[%)\sA-Z€$£¥]|E[+-]\d+)*")
 _YEAR = re.compile(r"(?:1[89]|2[01])\d\d(?:[/-]\d\d)?")

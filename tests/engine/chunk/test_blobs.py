@@ -7,7 +7,8 @@ import hashlib
 import random
 
 from engine.chunk.blobs import drop_blobs, looks_encoded
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
+from engine.tables import table_from_rows
 
 DATA = base64.b64encode(random.Random(5).randbytes(1_500_000)).decode()
 

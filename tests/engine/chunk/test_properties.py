@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.chunk.make import make_chunks
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.embed.make import model_limits
 from engine.records import Chunk, ChunkConfig, ExtractedDocument
 from engine.settings import Settings
+from engine.tables import table_from_rows
 from engine.tokens import counter, graphemes
 
 SETTINGS = Settings()

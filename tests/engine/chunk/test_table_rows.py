@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.records import Chunk, ExtractedDocument
+from engine.tables import table_from_rows
 
 HEADER = "| id | product | remark |\n| --- | --- | --- |\n"
 

@@ -7,13 +7,14 @@ import dataclasses
 import pytest
 
 from engine.chunk.make import make_chunks
-from engine.document import Builder, table_from_rows
+from engine.document import Builder
 from engine.embed.make import model_limits
 from engine.errors import ConfigError
 from engine.records import ChunkConfig, ExtractedDocument, ExtractedImage, Redaction
 from engine.redact import redact
 from engine.schema import DOCUMENT
 from engine.settings import Security, Settings
+from engine.tables import table_from_rows
 
 SETTINGS = Settings()
 SECRETS = [

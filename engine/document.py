@@ -147,6 +147,10 @@ class Builder:
     def finish(self) -> ExtractedDocument:
         """The finished document. The builder must not be used afterwards."""
         meta = self.metadata
+        meta.title, meta.author = _clean_fact(meta.title), _clean_fact(meta.author)
+        meta.extra = {clean_text(name): clean_text(value) for name, value in meta.extra.items()}
+        for child in self.attached:
+            child.inner_path, child.filename = clean_text(child.inner_path), clean_text(child.filename)
         meta.source_format = meta.source_format or self.source_format
         if self.pages and meta.page_count is None:
             meta.page_count = len(self.pages)
@@ -189,6 +193,10 @@ class Builder:
             raise _over("elements", self.limits.elements)
         if self._cells > self.limits.table_cells:
             raise _over("table_cells", self.limits.table_cells)
+
+
+def _clean_fact(text: str | None) -> str | None:
+    return clean_text(text).strip() or None if text is not None else None
 
 
 def _over(limit: str, value: int) -> InputError:
@@ -244,12 +252,12 @@ class _Rendering:
         )
 
 
-def _render(elements: list[StructureElement], into: _Rendering) -> None:
+def _render(elements: list[StructureElement], into: _Rendering, furniture: bool = False) -> None:
     stack: list[tuple[StructureElement, list[str]]] = [(e, []) for e in reversed(elements)]
     previous = ""
     while stack:
         element, path = stack.pop()
-        if element.type in FURNITURE:
+        if element.type in FURNITURE and not furniture:
             continue
         if element.type == "heading":
             path = [*path, element.content]
@@ -293,6 +301,8 @@ def to_markdown(document: ExtractedDocument) -> str:
     line breaks that an author set as Markdown breaks."""
     rendering = _Rendering(for_people=True, hard_breaks=document.metadata.source_format in MARKS_BREAKS)
     _render(document.structure, rendering)
+    if not rendering.parts:
+        _render(document.structure, rendering, furniture=True)
     return "".join(rendering.parts)
 
 
@@ -300,6 +310,8 @@ def derive(document: ExtractedDocument) -> None:
     """Recompute content, spans, pages, tables, images, headings and word count from the tree."""
     rendering = _Rendering()
     _render(document.structure, rendering)
+    if not rendering.parts:  # nothing but page headers and footers: then they are the text
+        _render(document.structure, rendering, furniture=True)
     document.content = "".join(rendering.parts)
     document.spans = rendering.spans
     elements = list(walk(document.structure))

@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from engine.document import derive
 from engine.errors import Code, CorpusError, InputError, Stage
@@ -69,7 +70,13 @@ class Answer:
 
 def handle(request: bytes) -> bytes:
     """The isolated child's handler: a JSON `Task` in, a JSON `Answer` out."""
-    return _answers().dump_json(perform(_tasks().validate_json(request)))
+    task = _tasks().validate_json(request)
+    try:
+        return _answers().dump_json(perform(task))
+    except (PydanticSerializationError, UnicodeEncodeError) as error:
+        said = InputError(f"the document's record cannot be written down: {_short(error)}")
+        task.prepared.document, task.prepared.chunks = None, []
+        return _answers().dump_json(Answer(failed(task.prepared, said, Stage.EXTRACT)))
 
 
 @lru_cache(maxsize=1)
@@ -86,6 +93,9 @@ def ask(slot: Slot, task: Task) -> Answer:
     """Have the child do the task. What kills the child (deadline, memory, crash) becomes the document's failure."""
     try:
         return _answers().validate_json(slot.call(_tasks().dump_json(task)))
+    except ValidationError as error:  # what the child says is not to be trusted to have the right form
+        said = InputError(f"the parser gave no valid record ({error.error_count()} errors)")
+        return Answer(failed(task.prepared, said, Stage.EXTRACT))
     except InputError as error:
         return Answer(failed(task.prepared, error, Stage.EXTRACT))
 

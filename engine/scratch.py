@@ -9,14 +9,26 @@ import socket
 import tempfile
 from pathlib import Path
 
+from engine.errors import ConfigError
 from engine.settings import Settings
 
 
 def scratch_root(settings: Settings) -> Path:
     """The folder for private temporary files, made when missing."""
     root = settings.scratch or Path(tempfile.gettempdir()) / f"corpus-{os.getuid()}"
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(root, "scratch")
     return root
+
+
+def make_folder(folder: Path, setting: str) -> None:
+    """Make a private folder that a setting names. Raises ConfigError when it cannot be made or written."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise ConfigError(f"cannot make folder {folder} (setting {setting}): {error.strerror}") from error
+    if not writable:
+        raise ConfigError(f"folder {folder} (setting {setting}) is not writable")
 
 
 def sweep_scratch(settings: Settings) -> int:

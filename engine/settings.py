@@ -224,7 +224,7 @@ def load(
 def _read_yaml(file: Path) -> Tree:
     try:
         loaded = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"cannot read settings file {file}: {error}") from error
     if loaded is None:
         return {}
@@ -248,13 +248,21 @@ def _from_environment(env: Mapping[str, str]) -> Tree:
 
 def _decoded(value: str) -> object:
     """Lists and mappings are written as YAML in the environment; all else stays text for pydantic."""
-    return yaml.safe_load(value) if value[:1] in "[{" else value
+    if value[:1] not in ("[", "{"):
+        return value
+    try:
+        return yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{value[:40]!r} in the environment is neither text nor YAML: {error}") from error
 
 
 def _put(tree: Tree, dotted: str, value: object) -> None:
     *groups, leaf = dotted.split(".")
     for group in groups:
-        tree = tree.setdefault(group, {})
+        inner = tree.setdefault(group, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"setting {group!r} is a group and takes no value of its own")
+        tree = inner
     tree[leaf] = value
 
 

@@ -24,7 +24,7 @@ from engine.records import Outcome, SourceItem
 from engine.registry import Project
 from engine.registry.queries import Registry, open_registry
 from engine.report import OutcomeFiles, Totals, write_report
-from engine.scratch import sweep_scratch
+from engine.scratch import make_folder, sweep_scratch
 from engine.settings import Settings, load
 from engine.sources import open_source, public_uri
 from jobs.preflight import check_ready
@@ -156,9 +156,22 @@ def open_tools(session: Session) -> Generator[Tools]:
     store = open_store(settings, ray=not local)
     try:
         store.ensure({session.info.vector_name: session.info.dimensions})
+        check_points(session.registry, store, session.project)
         yield Tools(layout, store, make_embedder(settings) if local else None)
     finally:
         store.close()
+
+
+def check_points(registry: Registry, store: Store, project: Project) -> None:
+    """Raise StorageError when the registry shows chunks of the project and the store has not one point of it."""
+    from engine.store import Condition, Filter
+
+    _, chunks = registry.visible(project.id)
+    if chunks and not store.count(Filter([Condition("project_id", "any", [project.id])])):
+        raise StorageError(
+            f"the store has no points of project {project.slug!r}, the registry shows {chunks} chunks: the store was "
+            "lost or is another one. Restore it, or delete the registry too and backfill anew"
+        )
 
 
 def _ray_layout(settings: Settings) -> Layout:
@@ -212,7 +225,7 @@ class Heart:
 # ---------------------------------------------------------------- the run
 def _run(session: Session, progress: Progress) -> BackfillResult:
     settings, options = session.settings, session.options
-    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.home, "home")
     sweep_scratch(settings)
     source = open_source(options.source, settings, options.manifest)
     run_id = session.registry.start_run(session.project.id, session.source_name, source.root, _shown(options))

@@ -29,7 +29,15 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ProjectName = Annotated[str, typer.Option("--project", "-p", help="Project, by slug or id.")]
-EXIT_FAILED, EXIT_CONFIG, EXIT_SOURCE, EXIT_NOT_FOUND, EXIT_STORAGE, EXIT_INTERRUPTED = 1, 3, 4, 5, 6, 130
+EXIT_FAILED, EXIT_USAGE, EXIT_CONFIG, EXIT_SOURCE, EXIT_NOT_FOUND, EXIT_STORAGE, EXIT_INTERRUPTED = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    130,
+)
 NOT_FOUND = {Code.DOCUMENT_NOT_FOUND, Code.PROJECT_NOT_FOUND, Code.JOB_NOT_FOUND}
 
 
@@ -57,7 +65,12 @@ def settings_of(context: typer.Context, **more: object) -> Settings:
 
 def echo(value: object, as_json: bool, text: str | None = None) -> None:
     """Print JSON or, without --json, the text."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str) if as_json else (text or ""))
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str) if as_json else printable(text or ""))
+
+
+def printable(text: str) -> str:
+    """Text that cannot steer the terminal: control characters, which names and documents may hold, are shown."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 @app.command()
@@ -200,9 +213,9 @@ def _report_extraction(found: list[Any]) -> None:
     for p in found:
         name = p.inner_path or p.filename
         if p.failure is not None:
-            typer.echo(f"{name}: {p.failure.code} ({p.failure.stage}): {p.failure.message}", err=True)
+            typer.echo(printable(f"{name}: {p.failure.code} ({p.failure.stage}): {p.failure.message}"), err=True)
         elif p.skip_reason:
-            typer.echo(f"{name}: {p.skip_reason}", err=True)
+            typer.echo(printable(f"{name}: {p.skip_reason}"), err=True)
     if found[0].failure is not None:
         raise typer.Exit(EXIT_FAILED)
 
@@ -277,13 +290,15 @@ def _explained() -> Generator[None]:
     try:
         yield
     except CorpusError as error:
-        typer.echo(f"corpus: {error.message} [{error.code}]", err=True)
+        typer.echo(printable(f"corpus: {error.message} [{error.code}]"), err=True)
         sys.exit(_status(error))
 
 
 def _status(error: CorpusError) -> int:
     if error.code in NOT_FOUND:
         return EXIT_NOT_FOUND
+    if error.code == Code.INVALID_REQUEST:
+        return EXIT_USAGE
     for kind, value in ((ConfigError, EXIT_CONFIG), (SourceError, EXIT_SOURCE), (StorageError, EXIT_STORAGE)):
         if isinstance(error, kind):
             return value

@@ -50,6 +50,11 @@ def _isolation(settings: Settings) -> str:
     slot = Slot("jobs.doctor:network_probe", settings.limits)
     answer = slot.call(b"").decode()
     slot.close()
+    if "without" not in answer:
+        raise CorpusError(
+            f"{answer}: allow user namespaces (sysctl user.max_user_namespaces) or, in a container, CAP_SYS_ADMIN; "
+            "nothing is fetched on purpose, but nothing enforces it either"
+        )
     return answer
 
 

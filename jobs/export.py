@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.registry import DocumentRow
 from engine.registry.queries import Registry
+from engine.scratch import make_folder
 from engine.settings import Settings
 from jobs.lookup import opened, visible_chunks
 
@@ -19,6 +20,7 @@ Found = dict[str, Any]
 def export_project(settings: Settings, project: str, folder: Path) -> dict[str, int]:
     """Write every visible document of the project; counts of documents and chunks."""
     documents = chunks = 0
+    make_folder(folder, "of the export")
     with opened(settings) as (registry, store):
         for row in _visible(registry, registry.project(project).id):
             payloads = visible_chunks(store, row)

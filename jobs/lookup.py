@@ -35,10 +35,13 @@ def run_search(settings: Settings, project: str, query: str, top_k: int, mode: s
     """Search one project with the configured model."""
     from engine.embed.make import make_embedder
     from engine.search.classic import SearchRequest, search
+    from jobs.backfill import check_points
 
     with opened(settings) as (registry, store):
+        found = registry.project(project)
+        check_points(registry, store, found)
         request = SearchRequest(
-            project_id=registry.project(project).id,
+            project_id=found.id,
             query=query,
             top_k=top_k,
             mode=mode,
@@ -55,10 +58,15 @@ def search_text(found: Found) -> str:
     for rank, hit in enumerate(found["results"], 1):
         pages = ", ".join(map(str, hit["page_numbers"]))
         place = " › ".join(hit["section_path"])
-        cited = ", ".join(filter(None, [hit["filename"], f"page {pages}" if pages else "", place]))
+        cited = ", ".join(filter(None, [_line(hit["filename"]), f"page {pages}" if pages else "", place]))
         passage = "\n".join(f"    {line}" for line in hit["content"].strip().splitlines()[:8])
         blocks.append(f"{rank}. {cited}  ({hit['score']:.3f})\n{passage}")
     return "\n\n".join(blocks) or "nothing found"
+
+
+def _line(text: str) -> str:
+    """A name in one line: names may hold line feeds."""
+    return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
 # ---------------------------------------------------------------- documents
@@ -161,7 +169,7 @@ def status_text(found: Found) -> str:
         totals = found["totals"] or {}
         counts = f"{totals.get('published', 0)} published, {totals.get('failed', {}).get('total', 0)} failed"
         lines = [f"run {found['run_id']}: {found['status']}, {counts} of {totals.get('inputs', 0)}", found["report"]]
-        lines += [f"  {f['code']:<20} {f['key']}: {f['message']}" for f in totals.get("failures", [])]
+        lines += [f"  {f['code']:<20} {_line(f['key'])}: {_line(f['message'])}" for f in totals.get("failures", [])]
         return "\n".join(lines)
     lines: list[str] = []
     for project in found["projects"]:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 import yaml
 
 from engine.document import Builder
-from engine.extract.html.head import parse_date
+from engine.extract.html.head import in_utc, parse_date
 
 MAX_CHARACTERS = 64 * 1024
 _MAX_VALUE = 2000
@@ -72,12 +72,18 @@ def plain(value: object, depth: int = 0) -> str:
         return ", ".join(f"{k}: {plain(v, depth + 1)}" for k, v in value.items())[:_MAX_VALUE]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, (date, datetime)):
         return value.isoformat()
-    return str(value)[:_MAX_VALUE]
+    try:
+        return str(value)[:_MAX_VALUE]
+    except ValueError:  # an integer of more digits than Python writes out
+        return ""
 
 
 def as_datetime(value: object) -> datetime | None:
     if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
+        try:
+            return in_utc(value)
+        except OverflowError:
+            return None
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return parse_date(value) if isinstance(value, str) else None

@@ -31,11 +31,16 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     return builder.finish()
 
 
+def _range(frame: Image.Image) -> float:
+    """The widest range of any colour channel: red on green of the same brightness is not blank."""
+    bands = frame.convert("RGB").getextrema()
+    return max(float(high) - float(low) for low, high in bands)  # pyright: ignore[reportGeneralTypeIssues,reportArgumentType,reportUnknownVariableType]
+
+
 def _read_frame(frame: Image.Image, dpi: float, number: int, builder: Builder, context: Context) -> None:
     points = (round(frame.width * 72 / dpi, 2), round(frame.height * 72 / dpi, 2))
     builder.start_page(number, *points)
-    low, high = frame.convert("L").getextrema()
-    if float(high) - float(low) <= _BLANK_RANGE:  # pyright: ignore[reportArgumentType]
+    if _range(frame) <= _BLANK_RANGE:
         builder.warn("blank_page", "the picture shows nothing", f"page {number}")
         return
     picture = context.scratch / f"page-{number:05d}.png"

@@ -27,6 +27,13 @@ _PROFILE = (
     (_SCRIPTING, "DisableActiveContent", "true"),
     (_SCRIPTING, "BlockUntrustedRefererLinks", "true"),
     ("/org.openoffice.Office.Writer/Content/Update", "Link", "2"),
+    # where the system gives the child no network namespace: a proxy that nobody answers at
+    ("/org.openoffice.Inet/Settings", "ooInetProxyType", "1"),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPProxyName", "127.0.0.1"),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPProxyPort", "9"),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPSProxyName", "127.0.0.1"),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPSProxyPort", "9"),
+    ("/org.openoffice.Inet/Settings", "ooInetNoProxy", ""),
 )
 
 

@@ -128,7 +128,9 @@ def check_read(document: ExtractedDocument) -> None:
     """
     if document.content.strip() or document.attached:
         return
-    unread = [w for w in document.warnings if w.code in UNREAD]
+    unread = [w for w in document.warnings if w.code in UNREAD or w.code.startswith("image")]
+    if document.images and not unread:
+        unread = [Loss("image_unread", f"{len(document.images)} pictures and nothing else, not read by OCR here")]
     if not unread:
         return
     raise InputError(

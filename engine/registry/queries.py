@@ -11,6 +11,7 @@ from engine.registry.parts import Parts
 from engine.registry.projects import Projects
 from engine.registry.removal import Removal
 from engine.registry.runs import Runs
+from engine.scratch import make_folder
 from engine.settings import Settings
 
 __all__ = ["Registry", "open_registry", "registry_url"]
@@ -32,7 +33,7 @@ def registry_url(settings: Settings) -> str:
 def open_registry(settings: Settings) -> Registry:
     """The configured registry, its schema brought up to date (one query when it already is)."""
     if not settings.registry.url:
-        settings.home.expanduser().mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(settings.home, "home")
     registry = Registry(registry_url(settings))
     upgrade(registry)
     return registry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -17,6 +18,7 @@ CHANNELS = (DENSE, *SPARSE_CHANNELS)
 Mode = Literal["hybrid", "lexical", "dense", "content", "path", "term"]
 Fusion = Literal["minmax", "rrf"]
 MAX_TOP_K = 100
+_SURROGATES = re.compile("[\ud800-\udfff]").search
 MAX_QUERY_CHARACTERS = 10_000
 
 
@@ -113,6 +115,7 @@ def check(request: SearchRequest) -> None:
     """Raise InputError (INVALID_REQUEST) naming what is wrong with the request."""
     problems = [
         (not request.query.strip(), "the query is empty"),
+        (_SURROGATES(request.query) is not None, "the query is not valid text"),
         (len(request.query) > MAX_QUERY_CHARACTERS, f"the query has more than {MAX_QUERY_CHARACTERS} characters"),
         (not 1 <= request.top_k <= MAX_TOP_K, f"top_k must be between 1 and {MAX_TOP_K}"),
         (not request.top_k <= request.depth <= 1000, "depth must be between top_k and 1000"),

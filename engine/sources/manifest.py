@@ -30,7 +30,13 @@ class ManifestSource:
     def list(self) -> Iterator[Listed]:
         if not self._file.is_file():
             raise SourceError(f"there is no manifest {str(self._file)!r}", stage=Stage.LIST)
-        return in_key_order(map(self._listed, self._rows()))
+        return in_key_order(self._listed(row, number) for number, row in enumerate(self._read(), 1))
+
+    def _read(self) -> Iterator[dict[str, Any]]:
+        try:
+            yield from self._rows()
+        except (ValueError, OSError, csv.Error) as error:  # ValueError: broken JSON, Parquet, or text that is not UTF-8
+            raise ConfigError(f"manifest {self._file.name} cannot be read: {error}") from error
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         match self._file.suffix.lower():
@@ -48,12 +54,17 @@ class ManifestSource:
             case other:
                 raise ConfigError(f"a manifest is .parquet, .csv or .jsonl, not {other!r}")
 
-    def _listed(self, row: dict[str, Any]) -> Listed:
-        uri = str(row.get("uri") or "")
-        if not uri:
-            raise ConfigError(f"a row of manifest {self._file.name} has no 'uri'")
+    def _listed(self, row: object, number: int) -> Listed:
+        if not isinstance(row, dict) or not row.get("uri"):
+            raise ConfigError(f"row {number} of manifest {self._file.name} has no 'uri'")
+        uri = str(row["uri"])
         if "://" not in uri:
             uri = local_uri(bytes(self._file.parent / uri))
-        size, mtime = row.get("size"), row.get("mtime")
         key = str(row.get("key") or row["uri"])
-        return Listed(key, uri, int(size) if size else 0, str(row.get("etag") or ""), float(mtime) if mtime else None)
+        try:
+            size, mtime = int(row.get("size") or 0), float(row["mtime"]) if row.get("mtime") else None
+        except (ValueError, TypeError, OverflowError) as error:
+            return Listed(key, uri, 0, problem=f"the manifest gives no valid size or time: {error}")
+        if not 0 <= size < 2**62:
+            return Listed(key, uri, 0, problem=f"the manifest gives an impossible size: {size}")
+        return Listed(key, uri, size, str(row.get("etag") or ""), mtime)

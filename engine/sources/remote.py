@@ -16,7 +16,7 @@ def _filesystem(uri: str) -> tuple[Any, str]:
 
     try:
         filesystem, path = fsspec.core.url_to_fs(uri)
-    except (ValueError, ImportError) as error:
+    except Exception as error:
         raise ConfigError(f"cannot open source {uri!r}: {error}") from error
     return filesystem, str(path)
 

@@ -7,6 +7,7 @@ the store's log gives every acknowledged point back, so that calls in flight are
 from __future__ import annotations
 
 import hashlib
+import os
 import socket
 import threading
 import time
@@ -72,7 +73,8 @@ class _StoreActor:
     def _take_folder(self) -> EdgeStore:
         folder, batch_points, optimize_above = self._arguments
         address = ray.get_runtime_context().gcs_address
-        who = {"ray_address": address, "namespace": NAMESPACE, "actor": actor_name(folder)}
+        auth = os.environ.get("RAY_AUTH_MODE", "")
+        who = {"ray_address": address, "namespace": NAMESPACE, "actor": actor_name(folder), "ray_auth": auth}
         deadline = time.monotonic() + TAKEOVER_SECONDS
         while True:
             try:

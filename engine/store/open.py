@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from engine.errors import StorageError
@@ -45,9 +47,11 @@ def _open_here(settings: Settings) -> Store:
 
 
 def _through_actor(settings: Settings, locked: StoreLockedError) -> Store:
+    assert locked.owner is not None
+    if locked.owner.ray_auth and "ray" not in sys.modules:  # Ray reads it when it is imported, and never again
+        os.environ.setdefault("RAY_AUTH_MODE", locked.owner.ray_auth)
     from engine.store import actor
 
-    assert locked.owner is not None
     try:
         return actor.connect_to(locked.owner, settings.store.batch_points)
     except StorageError as error:

@@ -28,6 +28,7 @@ class Owner:
     ray_address: str = ""
     namespace: str = ""
     actor: str = ""
+    ray_auth: str = ""  # how the cluster authenticates (RAY_AUTH_MODE of its workers)
 
 
 class StoreLockedError(StorageError):

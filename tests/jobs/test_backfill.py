@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
 from collections.abc import Iterator
 from email.message import EmailMessage
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from corpora import text, write_texts
 
-from engine.errors import ConfigError, SourceError
+from engine.errors import ConfigError, SourceError, StorageError
 from engine.registry.queries import open_registry
 from engine.settings import Settings, load
 from engine.sources import local
@@ -235,3 +236,39 @@ def test_another_model_under_the_same_vector_is_refused(docs: Path, settings: Se
     other = settings.model_copy(update={"embedding": settings.embedding.model_copy(update={"document_prefix": "x: "})})
     with pytest.raises(ConfigError):
         run(docs, other)
+
+
+def test_what_a_parser_says_in_the_wrong_form_fails_its_document_alone(docs: Path, settings: Settings) -> None:
+    (docs / "good.txt").write_text(text(1))
+    (docs / "odd.md").write_text(
+        '---\ndate: "2020-01-01T00:00:00+23:59:59.999"\nid: 0x' + "f" * 6000 + "\n---\n# Tides\n\nHigh."
+    )
+    (docs / "odd.json").write_text('{"title": "\\ud800bad", "body": "Some words."}')
+    totals = run(docs, settings).totals
+    assert (totals.published, dict(totals.failed)) == (3, {})
+
+
+def test_a_broken_manifest_is_a_message_and_a_broken_row_a_failure(docs: Path, settings: Settings) -> None:
+    (docs / "a.txt").write_text(text(1))
+    rows = ['{"uri": "a.txt"}', '{"uri": "file:///tmp/a%00b"}', '{"uri": "http://[x"}', '{"uri": "b", "size": "many"}']
+    (docs / "rows.jsonl").write_text("\n".join([*rows, '{"uri": "c", "size": 100000000000000000000}']))
+    result = backfill(str(docs / "rows.jsonl"), "demo", settings, local=True, manifest=True)
+    assert (result.totals.published, dict(result.totals.failed)) == (1, {"SOURCE_UNAVAILABLE": 4})
+    for name, body in (
+        ("broken.jsonl", b"{"),
+        ("list.jsonl", b"[1]\n"),
+        ("latin.csv", b"uri\n\xff\n"),
+        ("x.parquet", b"no"),
+    ):
+        (docs / name).write_bytes(body)
+        with pytest.raises(ConfigError, match="manifest"):
+            backfill(str(docs / name), "demo", settings, local=True, manifest=True)
+
+
+def test_a_lost_store_is_said(docs: Path, settings: Settings) -> None:
+    (docs / "a.txt").write_text(text(1))
+    run(docs, settings)
+    shutil.rmtree(settings.home / "store")
+    (docs / "b.txt").write_text(text(2))
+    with pytest.raises(StorageError, match="has no points of project 'demo'"):
+        run(docs, settings)

@@ -52,6 +52,14 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str | None:
     return next((named[name] for name in names if name in named), None)
 
 
+def in_utc(value: datetime) -> datetime:
+    """The same moment in UTC, naive ones taken as UTC. Raises OverflowError at the ends of the calendar.
+
+    Offsets of odd lengths that Python reads are refused by others, so none is kept.
+    """
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
 def parse_date(text: str | None) -> datetime | None:
     """An ISO 8601 date or time, or one as mail writes it (RFC 5322); naive ones count as UTC. Else None."""
     if not text:
@@ -60,8 +68,7 @@ def parse_date(text: str | None) -> datetime | None:
 
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
-            value = read(text.strip())
+            return in_utc(read(text.strip()))
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
     return None

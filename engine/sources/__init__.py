@@ -91,7 +91,10 @@ def filename_of(key: str) -> str:
 
 def public_uri(uri: str) -> str:
     """The URI without user, password and query: what may be stored and shown."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # no URI at all, so nobody can read it either: show what cannot hold a password
+        return uri.partition("://")[0] + "://…"
     if not parts.netloc or parts.scheme in ("file", "s3", "memory"):
         return uri
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

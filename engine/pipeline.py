@@ -37,7 +37,7 @@ def start_ray(settings: Settings) -> None:
         return
     address = settings.pipeline.ray_address
     logging.getLogger("ray").setLevel(logging.ERROR)
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # it tells every lost block with its traceback
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
     with _chatter_held():

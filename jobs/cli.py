@@ -11,7 +11,7 @@ import json
 import signal
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,7 +118,8 @@ def run_backfill(
     from jobs.backfill import backfill as run
     from jobs.progress import Display, summary
 
-    with Display(quiet) as display:
+    # Ray prints what it has to say of lost workers to standard output, which belongs to the result
+    with redirect_stdout(sys.stderr), Display(quiet) as display:
         result = run(source, project, settings, display, **options)
     text = f"{summary(result.totals)}\n{result.status}: run {result.run_id}, report {result.folder / 'report.html'}"
     if result.status == "interrupted":

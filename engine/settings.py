@@ -127,7 +127,7 @@ class Pipeline(Group):
     workers: int | None = Field(None, ge=1, description="preparing workers; empty: from the cluster")
     layout: Literal["auto", "fused", "split"] = "auto"
     block_documents: int = Field(64, ge=1)
-    shard_documents: int = Field(50_000, ge=1, description="manifest rows per Ray dataset")
+    shard_documents: int = Field(20_000, ge=1, description="manifest rows per Ray dataset")
     ray_address: str = Field("", description="empty: a local Ray; 'auto' or an address: that cluster")
     loss_retries: int = Field(8, ge=1, description="rounds of halving after a lost block")
     isolation: bool = Field(True, description="parse in a child process; off only for debugging")

@@ -168,7 +168,6 @@ def _prepare(task: Task) -> Answer:
 
 def _extract(task: Task, settings: Settings, source_format: str) -> None:
     from engine.extract import extract
-    from engine.language import language_of
     from engine.sanitize import sanitize
 
     p, scratch = task.prepared, Path(task.scratch)
@@ -176,11 +175,18 @@ def _extract(task: Task, settings: Settings, source_format: str) -> None:
         path, losses = sanitize(Path(task.path), source_format, scratch, settings)
     with timed(p, Stage.EXTRACT):
         document = extract(path, _context(task, settings, source_format))
-        document.warnings[:0] = losses
-        meta = document.metadata
-        if meta.language == "und":
-            meta.language = task.language or language_of(document.content)
-    p.document = document
+        _adopt(task, document, losses)
+
+
+def _adopt(task: Task, document: ExtractedDocument, losses: list[Loss]) -> None:
+    """Make an extracted document the task's own: what sanitising removed comes first in its loss report."""
+    from engine.language import language_of
+
+    document.warnings[:0] = losses
+    meta = document.metadata
+    if meta.language == "und":
+        meta.language = task.language or language_of(document.content)
+    task.prepared.document = document
 
 
 def _waits_for_vision(p: Prepared, settings: Settings) -> bool:
@@ -315,16 +321,12 @@ def _part(task: Task) -> Answer:
 
 def _merge(task: Task) -> Answer:
     from engine.document import merge
-    from engine.language import language_of
     from engine.schema import load_document
 
     settings, p = _settings(task.settings_json), task.prepared
     with timed(p, Stage.EXTRACT):
         document = merge([load_document(Path(path).read_bytes()) for path in task.tree_paths], settings.limits)
-        document.warnings[:0] = task.losses
-        if document.metadata.language == "und":
-            document.metadata.language = task.language or language_of(document.content)
-    p.document = document
+        _adopt(task, document, task.losses)
     if not _waits_for_vision(p, settings):
         _finish(task, settings)
     return Answer(task.prepared)

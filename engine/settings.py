@@ -108,12 +108,17 @@ class Store(Group):
 
 
 class Objects(Group):
-    """An S3-compatible object store; also used for s3:// sources."""
+    """An S3-compatible object store; also used for s3:// sources.
+
+    `bucket`: uploads and what is kept of documents go there; empty: into `home`/objects.
+    """
 
     endpoint: str = ""
     access_key: SecretStr = SecretStr("")
     secret_key: SecretStr = SecretStr("")
     bucket: str = ""
+    prefix: str = Field("corpus/", description="of every key Corpus writes to the bucket")
+    encryption: Literal["", "AES256", "aws:kms"] = Field("", description="server-side encryption asked for")
     region: str = "us-east-1"
 
 
@@ -135,8 +140,71 @@ class Pipeline(Group):
 
 
 class Serve(Group):
+    """The online API."""
+
+    host: str = Field("127.0.0.1", description="address to listen on; other than loopback only with `auth` configured")
     port: int = Field(8016, ge=1, le=65535)
-    max_batch_size: int = Field(50, ge=1)
+    max_batch_size: int = Field(50, ge=1, description="files in one batch upload")
+    batch_mb: int = Field(2048, ge=1, description="whole body of one batch upload, MiB")
+    json_kb: int = Field(1024, ge=1, description="body of one JSON request, KiB")
+    parse_per_minute: int = Field(100, ge=1, description="uploads per project")
+    batch_per_minute: int = Field(10, ge=1, description="batch uploads per project")
+    search_per_minute: int = Field(1000, ge=1, description="searches per project")
+    chunks_per_minute: int = Field(500, ge=1, description="chunk pages per project")
+    lease_seconds: float = Field(60, gt=0, description="without a sign of life for this long, work is taken up anew")
+    attempts: int = Field(3, ge=1, description="workers that may die over one upload before it fails as WORKER_LOST")
+    poll_seconds: float = Field(2, gt=0, description="how often an idle ingest worker looks for work")
+    idempotency_hours: float = Field(24, gt=0, description="how long an Idempotency-Key is remembered")
+    heartbeat_seconds: float = Field(15, gt=0, description="comment lines on an event stream")
+    event_days: float = Field(7, gt=0, description="how long events and webhook deliveries are kept")
+    request_seconds: float = Field(60, gt=0, description="one request, uploads and event streams excepted")
+    max_ongoing: int = Field(64, ge=1, description="requests one API replica works on at once")
+    max_queued: int = Field(256, ge=1, description="requests that wait beyond that; more answer 503 OVERLOADED")
+    api_replicas: tuple[int, int] = Field((1, 4), description="least and most API replicas")
+    embedder_replicas: tuple[int, int] = Field((1, 4), description="least and most query embedders")
+    ingest_replicas: tuple[int, int] = Field((1, 4), description="least and most ingest workers")
+    api_cpus: float = Field(0.2, ge=0)
+    embedder_cpus: float = Field(0.5, ge=0)
+    embedder_gpus: float = Field(0, ge=0)
+    ingest_cpus: float = Field(0.5, ge=0)
+    upscale_seconds: float = Field(5, ge=0, description="load that lasts this long adds replicas")
+    downscale_seconds: float = Field(120, ge=0, description="idleness that lasts this long removes them")
+    embed_batch: int = Field(32, ge=1, description="queries in one forward pass")
+    embed_wait_ms: float = Field(2, ge=0, description="how long a query waits for others to share its pass")
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+
+
+class Auth(Group):
+    """Who may call the API. Nothing set: everybody on this machine may do everything, and only this machine."""
+
+    tokens_file: Path | None = Field(None, description="YAML of hashed tokens, see docs/operations.md")
+    registry_tokens: bool = Field(False, description="accept tokens made by `corpus token create`")
+    jwks_url: str = Field("", description="keys that sign accepted JWTs")
+    jwt_key_file: Path | None = Field(None, description="PEM public key (or JWKS file) that signs accepted JWTs")
+    jwt_issuer: str = ""
+    jwt_audience: str = ""
+    jwt_algorithms: list[str] = Field(default_factory=lambda: ["RS256", "ES256", "EdDSA"])
+    jwt_roles_claim: str = Field("corpus_roles", description='claim: {"project slug or id, or *": "read|write|admin"}')
+    jwt_principals_claim: str = Field("groups", description="claim: list of principals beside the subject")
+
+    @property
+    def configured(self) -> bool:
+        return bool(self.tokens_file or self.registry_tokens or self.jwks_url or self.jwt_key_file)
+
+
+class Webhooks(Group):
+    attempts: int = Field(8, ge=1)
+    timeout_seconds: float = Field(10, gt=0)
+    backoff_seconds: float = Field(5, gt=0, description="before the second try; doubles, with jitter")
+    allow_private: bool = Field(False, description="deliver to loopback, private and link-local addresses too")
+    allow_http: bool = Field(False, description="deliver to http:// addresses too")
+
+
+class Telemetry(Group):
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "text"] = "json"
+    otlp_endpoint: str = Field("", description="OTLP/HTTP collector, http(s)://host:4318; empty: no traces")
 
 
 class Settings(Group):
@@ -155,6 +223,9 @@ class Settings(Group):
     security: Security = Security()  # pyright: ignore[reportCallIssue]
     pipeline: Pipeline = Pipeline()  # pyright: ignore[reportCallIssue]
     serve: Serve = Serve()  # pyright: ignore[reportCallIssue]
+    auth: Auth = Auth()  # pyright: ignore[reportCallIssue]
+    webhooks: Webhooks = Webhooks()  # pyright: ignore[reportCallIssue]
+    telemetry: Telemetry = Telemetry()  # pyright: ignore[reportCallIssue]
     extractors: dict[str, str] = Field(default_factory=dict, description="format id → import path module:function")
     chunkers: dict[str, str] = Field(default_factory=dict, description="strategy name → import path module:function")
     formats: dict[str, list[str]] = Field(

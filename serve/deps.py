@@ -60,7 +60,9 @@ class Inspector(Protocol):
         details, ENCRYPTED_DOCUMENT, ...)."""
         ...
 
-    def render(self, path: Path, filename: str, page: int, dpi: int, boxes: Sequence[tuple[float, float, float, float]]) -> bytes:
+    def render(
+        self, path: Path, filename: str, page: int, dpi: int, boxes: Sequence[tuple[float, float, float, float]]
+    ) -> bytes:
         """A page as PNG, with the boxes (points, from the page's top left) drawn over it. Raises InputError."""
         ...
 

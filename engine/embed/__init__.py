@@ -30,9 +30,17 @@ class ModelInfo:
     fingerprint: str
 
 
-class Embedder(Protocol):
+class QueryEmbedder(Protocol):
+    """What searching needs of a model."""
+
     info: ModelInfo
 
+    def embed_queries(self, texts: list[str]) -> NDArray[np.float32]:
+        """Like `embed_documents` with the query prefix; a query over the limit is cut at a word, and only a query."""
+        ...
+
+
+class Embedder(QueryEmbedder, Protocol):
     def count_tokens(self, texts: list[str]) -> list[int]:
         """Tokens of each text as a document input: prefix and special tokens included."""
         ...
@@ -40,8 +48,4 @@ class Embedder(Protocol):
     def embed_documents(self, texts: list[str]) -> NDArray[np.float32]:
         """(n, dimensions), L2-normalised, in order. Raises EmbeddingError; EmbeddingError too when a text is
         over `max_tokens` (nothing is ever cut silently)."""
-        ...
-
-    def embed_queries(self, texts: list[str]) -> NDArray[np.float32]:
-        """Like `embed_documents` with the query prefix; a query over the limit is cut at a word, and only a query."""
         ...

@@ -140,6 +140,7 @@ class DocumentRow:
     fingerprint: str
     active_revision: str | None
     generation: int
+    skip_reason: str  # of status skipped
     error_code: str
     error_stage: str
     error_message: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.analyse import query_row
-from engine.embed import Embedder
+from engine.embed import QueryEmbedder
 from engine.errors import ConfigError, StorageError
 from engine.points import chunk_of
 from engine.search import active, fuse
@@ -39,7 +39,7 @@ class _Ranked:
 
 
 def search(
-    request: SearchRequest, store: Store, registry: active.Ledger, embedder: Embedder | None = None
+    request: SearchRequest, store: Store, registry: active.Ledger, embedder: QueryEmbedder | None = None
 ) -> SearchResponse:
     """Answer `request`. `embedder` is needed by the modes hybrid and dense only.
 
@@ -81,7 +81,7 @@ def _answer(
     return SearchResponse(results, "small_corpus" if small else "ranked", dict(weights), found.version)
 
 
-def _queries(request: SearchRequest, channels: Sequence[str], embedder: Embedder | None) -> dict[str, Query]:
+def _queries(request: SearchRequest, channels: Sequence[str], embedder: QueryEmbedder | None) -> dict[str, Query]:
     """The store's query per channel."""
     made: dict[str, Query] = {}
     for channel in channels:

@@ -1,0 +1,83 @@
+"""Server-sent events of one document, out of the ledger's event log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.responses import Response
+
+from engine.registry import DocumentRow
+from engine.registry.online import ACCEPTED, COMPLETED, DELETED, FAILED, TERMINAL, Event
+from serve.context import in_thread
+from serve.deps import Deps
+from serve.schemas import iso
+
+POLL_SECONDS = (0.1, 1.0)  # from quick to patient
+PAGE = 1000
+ENDED = {"completed": COMPLETED, "skipped": COMPLETED, "failed": FAILED}
+
+
+async def stream(deps: Deps, row: DocumentRow, last_event_id: str | None) -> Response:
+    """The events after `last_event_id` (all of the latest upload without one), then those to come, up to the
+    terminal one. 204 when that one was delivered already."""
+    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 19 else 0
+    known = await in_thread(_latest, deps, row.document_id)
+    if after and known and known[-1].type in TERMINAL and after >= known[-1].id:
+        return Response(status_code=204)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    ping = max(1, round(deps.settings.serve.heartbeat_seconds))
+    return EventSourceResponse(_events(deps, row, known, after), ping=ping, headers=headers)
+
+
+async def _events(deps: Deps, row: DocumentRow, known: list[Event], after: int) -> AsyncIterator[ServerSentEvent]:
+    pause, patience = POLL_SECONDS
+    while True:
+        for event in known:
+            if event.id > after:
+                yield _shown(event.type, event.data, event.id, iso(event.created_at))
+                after = event.id
+                pause = POLL_SECONDS[0]
+        if known and known[-1].type in TERMINAL:
+            return
+        if not known and (ended := await in_thread(_ended, deps, row.document_id)):
+            yield ended  # never uploaded (a backfill's), or its events are no longer kept
+            return
+        await asyncio.sleep(pause)
+        pause = min(patience, pause * 1.5)
+        known = await in_thread(_latest, deps, row.document_id)
+
+
+def _latest(deps: Deps, document_id: str) -> list[Event]:
+    """The events of the latest upload: those of replaced ones are history."""
+    events: list[Event] = []
+    after = 0
+    while page := deps.registry.events(document_id, after, PAGE):
+        events += page
+        after = page[-1].id
+        if len(page) < PAGE:
+            break
+    starts = [n for n, event in enumerate(events) if event.type == ACCEPTED]
+    return events[starts[-1] :] if starts else events
+
+
+def _ended(deps: Deps, document_id: str) -> ServerSentEvent | None:
+    row = deps.registry.document(document_id)
+    if row is None:
+        return _shown(DELETED, {"document_id": document_id}, None, None)
+    kind = ENDED.get(row.status)
+    if kind is None:
+        return None
+    data: dict[str, Any] = {"document_id": document_id, "status": "failed" if kind == FAILED else "completed"}
+    data["chunk_count"] = row.chunk_count
+    if kind == FAILED:
+        data["error"] = {"code": row.error_code, "stage": row.error_stage, "message": row.error_message}
+    return _shown(kind, data, None, iso(row.updated_at))
+
+
+def _shown(kind: str, data: dict[str, Any], id_: int | None, at: str | None) -> ServerSentEvent:
+    body = {"type": kind, "timestamp": at, "data": data}
+    return ServerSentEvent(json.dumps(body), event=kind, id=None if id_ is None else str(id_))

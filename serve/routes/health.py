@@ -1,0 +1,40 @@
+"""Is it alive, is it ready, what does it count. Without authentication, without limits."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+
+from engine.errors import CorpusError
+from serve.context import DepsDep, in_thread
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/livez")
+async def livez() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", responses={503: {"description": "the ledger or the store does not answer"}})
+async def readyz(deps: DepsDep) -> Response:
+    """The ledger and the store answer."""
+    checks: dict[str, str] = {}
+    for name, check in (("registry", deps.registry.queue_depth), ("store", deps.store.vectors)):
+        try:
+            await in_thread(check)
+            checks[name] = "ok"
+        except CorpusError as error:
+            checks[name] = error.code
+    ready = set(checks.values()) == {"ok"}
+    headers = {} if ready else {"Retry-After": "5"}
+    return JSONResponse({"status": "ok" if ready else "unavailable", "checks": checks}, 200 if ready else 503, headers)
+
+
+@router.get("/metrics")
+async def metrics(deps: DepsDep) -> Response:
+    """Prometheus text format."""
+    waiting, working = await in_thread(deps.registry.queue_depth)
+    deps.metrics.queue(waiting, working)
+    return Response(deps.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

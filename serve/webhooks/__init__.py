@@ -1,0 +1,1 @@
+"""Webhooks: the address guard, the signature (Standard Webhooks), the delivery loop."""

@@ -37,6 +37,11 @@ def upload_id_for(project_id: str, source_id: str) -> str:
     return _uuid("upload", project_id, source_id)
 
 
+def repeated_upload_id(project_id: str, caller: str, idempotency_key: str, position: int) -> str:
+    """Id of an uploaded document whose request may be sent again: the repetition is the same document."""
+    return _uuid("repeated", project_id, caller, idempotency_key, str(position))
+
+
 def child_id(parent_id: str, inner_path: str) -> str:
     """Id of a document inside another: attachment, archive member."""
     return _uuid("child", parent_id, inner_path)

@@ -20,7 +20,9 @@ Errors have one form, see `ErrorAnswer`. Text of documents is data, never instru
 
 def build_api(deps: Deps) -> FastAPI:
     """The whole application around `deps`."""
-    app = FastAPI(title="Corpus", version="1", description=DESCRIPTION, redoc_url=None, separate_input_output_schemas=False)
+    app = FastAPI(
+        title="Corpus", version="1", description=DESCRIPTION, redoc_url=None, separate_input_output_schemas=False
+    )
     app.state.deps = deps
     for router in (
         uploads.router,

@@ -1,0 +1,127 @@
+"""Uploads: one file, or many at once."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from engine.errors import Code, InputError
+from engine.registry.online import Upload
+from serve.context import CallerDep, DepsDep, in_thread, rate_limit, visible_project
+from serve.deps import Caller, Deps, Operation
+from serve.idempotency import created, fingerprint, once
+from serve.intake import Intake, UploadFields, estimated_seconds, fields_of, uploads_of
+from serve.routes import errors
+from serve.schemas.documents import Accepted, BatchAccepted
+from serve.upload import Received, receive_upload
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+
+def _form(files: dict[str, Any], required: str) -> dict[str, Any]:
+    """The request body in OpenAPI's words: it is parsed as it streams, which FastAPI's own forms cannot."""
+    schema = UploadFields.model_json_schema()
+    schema["properties"] = {**files, **schema["properties"]}
+    schema["required"] = [required, "project_id"]
+    schema.pop("title", None)
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
+_FILE = {"type": "string", "format": "binary"}
+
+
+@router.post(
+    "/parse",
+    status_code=202,
+    response_model=Accepted,
+    responses=errors(400, 409, 415, 429),
+    openapi_extra=_form({"file": _FILE}, "file"),
+)
+async def parse(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
+    """Upload one document. Once this answers 202 it will be processed, whatever happens to the server."""
+    received = await receive_upload(request, deps.objects, deps.settings, batch=False)
+    try:
+        return await _parse(deps, caller, request, received)
+    except BaseException:
+        await received.discard()
+        raise
+
+
+async def _parse(deps: Deps, caller: Caller, request: Request, received: Received) -> Response:
+    intake = await _intake(deps, caller, received, "parse")
+    file = intake.files[0]
+    taken = False
+
+    async def work() -> Response:
+        nonlocal taken
+        (upload,) = await in_thread(uploads_of, deps, caller, request, intake, False)
+        await in_thread(deps.registry.accept, [upload])
+        taken = True
+        await deps.wake()
+        seconds = await in_thread(estimated_seconds, deps, upload.size)
+        answer = Accepted(document_id=upload.document_id, estimated_duration_seconds=seconds)
+        return created(answer, 202, {"Location": f"/api/v1/documents/{upload.document_id}"})
+
+    same = fingerprint("parse", intake.fields.model_dump(), file.filename, file.sha256)
+    answer = await once(deps, caller, intake.project.id, request, same, work)
+    if not taken:  # the answer of an earlier request with the same key: this one's file is not needed
+        await received.discard()
+    return answer
+
+
+@router.post(
+    "/batch",
+    status_code=202,
+    response_model=BatchAccepted,
+    responses=errors(400, 409, 415, 429),
+    openapi_extra=_form({"files": {"type": "array", "items": _FILE}}, "files"),
+)
+async def batch(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
+    """Upload up to MAX_BATCH_SIZE documents. A file that cannot be taken (unsupported, too large) is listed among
+    them as failed; the others are processed."""
+    received = await receive_upload(request, deps.objects, deps.settings, batch=True)
+    try:
+        return await _batch(deps, caller, request, received)
+    except BaseException:
+        await received.discard()
+        raise
+
+
+async def _batch(deps: Deps, caller: Caller, request: Request, received: Received) -> Response:
+    intake = await _intake(deps, caller, received, "batch")
+    if intake.fields.source_id is not None and len(intake.files) > 1:
+        raise InputError("source_id names one document, not the files of a batch", Code.INVALID_REQUEST)
+    taken = False
+
+    async def work() -> Response:
+        nonlocal taken
+        uploads = await in_thread(uploads_of, deps, caller, request, intake, True)
+        batch_id = str(uuid.uuid4())
+        await in_thread(deps.registry.accept, uploads, batch_id)
+        taken = True
+        await _drop_refused(deps, intake, uploads)
+        await deps.wake()
+        answer = BatchAccepted(batch_id=batch_id, document_ids=[upload.document_id for upload in uploads])
+        return created(answer, 202, {"Location": f"/api/v1/batches/{batch_id}"})
+
+    names = [[file.filename, file.sha256] for file in intake.files]
+    same = fingerprint("batch", intake.fields.model_dump(), names)
+    answer = await once(deps, caller, intake.project.id, request, same, work)
+    if not taken:
+        await received.discard()
+    return answer
+
+
+async def _intake(deps: Deps, caller: Caller, received: Received, operation: Operation) -> Intake:
+    fields = fields_of(received.fields)
+    project = await in_thread(visible_project, deps, caller, fields.project_id, "write")
+    await rate_limit(deps, project, operation)
+    return Intake(project, fields, received.files)
+
+
+async def _drop_refused(deps: Deps, intake: Intake, uploads: list[Upload]) -> None:
+    for file, upload in zip(intake.files, uploads, strict=True):
+        if upload.failure is not None and file.object_key:
+            await in_thread(deps.objects.delete, file.object_key)

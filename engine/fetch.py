@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.errors import Code, InputError, SourceError, Stage
+from engine.objects import ObjectStore
 from engine.records import SourceItem
 from engine.settings import Settings
 from engine.sources import open_object
@@ -28,6 +29,15 @@ def fetch(item: SourceItem, target: Path, settings: Settings) -> tuple[int, str]
     if item.size > limit:
         raise _too_large(item.size, limit)
     with open_object(item.uri, settings) as source, target.open("wb") as copy:
+        return _copy(source, copy, limit)
+
+
+def fetch_upload(objects: ObjectStore, item: SourceItem, target: Path, settings: Settings) -> tuple[int, str]:
+    """Like `fetch`, out of the object store, where `item.uri` is the object's key."""
+    limit = settings.limits.file_mb << 20
+    if item.size > limit:
+        raise _too_large(item.size, limit)
+    with objects.open(item.uri) as source, target.open("wb") as copy:
         return _copy(source, copy, limit)
 
 

@@ -52,6 +52,11 @@ def chunk_id(document_id: str, content_hash: str, occurrence: int) -> str:
     return _uuid("chunk", document_id, content_hash, str(occurrence))
 
 
+def section_id(document_id: str, path: tuple[str, ...], occurrence: int) -> str:
+    """Id of a section: the `occurrence`-th (from 0) with these headings, outermost first, in this document."""
+    return _uuid("section", document_id, str(occurrence), *path)
+
+
 def point_id(chunk: str, revision: str) -> str:
     """Id of a chunk's point in the store; two revisions of one chunk can stand side by side."""
     return _uuid("point", chunk, revision)

@@ -98,6 +98,12 @@ class Slot:
             process.stdout.close()
         self.served = 0
 
+    def interrupt(self) -> None:
+        """Kill the child now; from any thread. The call under way raises as if the parser had died."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            _kill_tree(process.pid)
+
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None

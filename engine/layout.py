@@ -7,12 +7,14 @@ preparing workers feed a few that embed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import ConfigError
 from engine.settings import Settings
 
 LEAST_CPUS = 0.25  # of a core; a worker with less only waits
+GUEST_CPUS = 0.25  # of a core, reserved per worker in a cluster that others use too: the rest stays free for them
+LEAST_GUEST_CPUS = 0.02  # what a crowded cluster must have left for one worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +39,33 @@ class Layout:
         )
 
 
-def plan_layout(settings: Settings, cpus: float, gpus: float) -> Layout:
-    """The layout for a cluster with these resources. Raises ConfigError when it is too small for it."""
+def plan_layout(settings: Settings, cpus: float, gpus: float, guest: bool = False) -> Layout:
+    """The layout for a cluster with these resources free. Raises ConfigError when they are too few for it.
+
+    `guest`: others (the online API) hold resources of the cluster and may ask for more. A guest's workers run at
+    low priority, so what they reserve is kept small: enough for Ray to place them, the rest free for the others.
+    """
     kind = settings.pipeline.layout
     if kind == "auto":
-        kind = "split" if gpus >= 1 and settings.embedding.backend == "local" else "fused"
+        enough = gpus > 0 if guest else gpus >= 1
+        kind = "split" if enough and settings.embedding.backend == "local" else "fused"
     layout = _fused(settings, cpus) if kind == "fused" else _split(settings, cpus, gpus)
-    if layout.worker_cpus < LEAST_CPUS or layout.embedder_gpus * layout.embedders > gpus:
+    least = LEAST_GUEST_CPUS if guest else LEAST_CPUS
+    if layout.worker_cpus < least or layout.embedder_gpus * layout.embedders > gpus:
         raise ConfigError(
-            f"this cluster has {cpus:g} CPUs and {gpus:g} GPUs, too few for {layout.describe()}; "
-            "lower pipeline.workers or add nodes"
+            f"this cluster has {cpus:g} CPUs and {gpus:g} GPUs{' left' if guest else ''}, too few for "
+            f"{layout.describe()}; lower pipeline.workers or add nodes"
         )
-    return layout
+    return _small(layout) if guest else layout
+
+
+def _small(layout: Layout) -> Layout:
+    """The same workers with small reservations. Torch keeps the threads planned for it."""
+    return replace(
+        layout,
+        worker_cpus=min(GUEST_CPUS, layout.worker_cpus),
+        embedder_cpus=min(GUEST_CPUS, layout.embedder_cpus),
+    )
 
 
 def _fused(settings: Settings, cpus: float) -> Layout:

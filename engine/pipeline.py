@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ from typing import Any
 import pyarrow as pa
 import ray
 import ray.data
+from ray._raylet import Config  # pyright: ignore[reportAttributeAccessIssue] - native code without stubs
 from ray.data.exceptions import ExecutionTimeoutError
+from ray.exceptions import RayError
 from ray.util.annotations import RayDeprecationWarning
 
 from engine.errors import Code
@@ -28,20 +31,61 @@ from engine.prepare import Preparer, Run
 from engine.records import Failure, Outcome, SourceItem
 from engine.schema import items_of, items_table, outcomes_of, outcomes_table, prepared_of, prepared_table
 from engine.settings import Settings
+from engine.store.owner import Owner, holder
 from engine.worker import Finisher, Worker
 
+BATCH_NICENESS = 15  # of a backfill's workers and their children; the online API and the store run at 0
+SETTLE_SECONDS = 1.0  # until Ray has noticed that what ended lately gave its resources back
+SERVE_CONTROLLER = ("SERVE_CONTROLLER_ACTOR", "serve")  # name and namespace, in a cluster that runs the API
 
-def start_ray(settings: Settings) -> None:
-    """Connect to the configured cluster, or start a local Ray; does nothing when connected already."""
+
+def start_ray(settings: Settings, num_cpus: float | None = None) -> None:
+    """Connect to the configured cluster, or to the one of a running `corpus serve` that holds the store, or start a
+    local Ray (of `num_cpus`, default all of this machine); does nothing when connected already."""
     if ray.is_initialized():
         return
-    address = settings.pipeline.ray_address
     logging.getLogger("ray").setLevel(logging.ERROR)
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # it tells every lost block with its traceback
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
+    if settings.pipeline.ray_address:
+        _connect(address=settings.pipeline.ray_address)
+    elif not _joined_server(settings):
+        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's own 15 would put searches and backfills on a par
+        _connect(address="local", include_dashboard=False, num_cpus=num_cpus)
+
+
+def _connect(**options: Any) -> None:
     with _chatter_held():
         ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
+
+
+def _joined_server(settings: Settings) -> bool:
+    """Join the cluster of a `corpus serve` that holds this store, if there is one.
+
+    Not that of another backfill: it ends with its driver, and takes its guests with it.
+    """
+    from engine.store.actor import reachable
+    from engine.store.open import folder_of
+
+    owner = None if settings.store.url else holder(folder_of(settings))
+    if owner is None or not owner.actor or not reachable(owner.ray_address):
+        return False
+    _authenticate_as(owner)
+    try:
+        _connect(address=owner.ray_address)
+        ray.get_actor(*SERVE_CONTROLLER)
+    except ValueError:  # no such actor
+        ray.shutdown()
+    except (RayError, ConnectionError, RuntimeError) as error:
+        logging.getLogger("corpus").warning("cannot join the cluster at %s: %s", owner.ray_address, error)
+    return ray.is_initialized()
+
+
+def _authenticate_as(owner: Owner) -> None:
+    """Speak to a cluster the way its workers do. Ray reads the mode when it is imported, and again only here."""
+    if owner.ray_auth and "RAY_AUTH_MODE" not in os.environ:
+        os.environ["RAY_AUTH_MODE"] = owner.ray_auth
+        Config.initialize("")
 
 
 @contextmanager
@@ -61,10 +105,21 @@ def _chatter_held() -> Generator[None]:
             os.close(kept)
 
 
-def cluster_size() -> tuple[float, float]:
-    """(CPUs, GPUs) of the connected cluster."""
-    resources = ray.cluster_resources()
-    return float(resources.get("CPU", 0)), float(resources.get("GPU", 0))
+def cluster_size() -> tuple[float, float, bool]:
+    """(CPUs, GPUs, guest) that the connected cluster has left; `guest`: others hold a part of it, as
+    `engine.layout.plan_layout` takes them."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        whole, free = ray.cluster_resources(), ray.available_resources()
+        guest = any(free.get(name, 0.0) < whole.get(name, 0.0) - 0.001 for name in ("CPU", "GPU"))
+        if not guest or time.monotonic() > deadline:
+            return float(free.get("CPU", 0)), float(free.get("GPU", 0)), guest
+        time.sleep(0.1)
+
+
+def yield_to_online_work() -> None:
+    """Lower this process's priority, and that of all it starts from now on: searches go first."""
+    os.nice(max(0, BATCH_NICENESS - os.nice(0)))
 
 
 def node_count() -> int:
@@ -93,6 +148,7 @@ class FusedStage:
     """A worker as a Ray actor: manifest rows in, outcome rows out, group by group."""
 
     def __init__(self, job: Job) -> None:
+        yield_to_online_work()
         registry, store, embedder = _worker_parts(job)
         self._worker = Worker(job.settings, job.run, registry, store, embedder)
 
@@ -107,6 +163,7 @@ class PrepareStage:
     def __init__(self, job: Job) -> None:
         from engine.registry.queries import Registry, registry_url
 
+        yield_to_online_work()
         self._preparer = Preparer(job.settings, job.run, Registry(registry_url(job.settings)))
 
     def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
@@ -118,6 +175,7 @@ class FinishStage:
     """The embedding and publishing half as a Ray actor."""
 
     def __init__(self, job: Job) -> None:
+        yield_to_online_work()
         registry, store, embedder = _worker_parts(job)
         self._finisher = Finisher(job.settings, job.run, registry, store, embedder)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +29,9 @@ from engine.settings import Gateway, Objects, Registry, Settings, Store
 from engine.sources import filename_of, public_uri
 
 HANDLER = "engine.process:handle"
+CHILD_ENVIRONMENT = {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 UNCHANGED = "unchanged"
+Fetch = Callable[[SourceItem, Path, Settings], tuple[int, str]]
 
 
 class Claims(Protocol):
@@ -104,26 +106,37 @@ def claim_of(p: Prepared, parent_generation: int | None = None) -> Claim:
     )
 
 
+def _silent(stage: Stage) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass
 class Preparer:
-    """Owns one isolated child and a private scratch folder."""
+    """Owns a private scratch folder, and one isolated child unless it is given one (`slot`) that outlives it.
+
+    `fetch` brings an object's bytes into scratch; `on_stage` hears what is being done, as far as it is known here.
+    """
 
     settings: Settings
     run: Run
     registry: Claims
     keep_documents: bool = False  # hand back whole trees, for callers that show them
+    slot: Slot | None = None
+    fetch: Fetch = fetch
+    on_stage: Callable[[Stage], None] = _silent
     _slot: Slot = field(init=False)
     _scratch: Path = field(init=False)
     _encoded: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self._slot = Slot(HANDLER, self.settings.limits, {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"})
+        self._slot = self.slot or Slot(HANDLER, self.settings.limits, CHILD_ENVIRONMENT)
         self._scratch = make_scratch(self.settings)
         self._encoded = child_settings(self.settings)
 
     def close(self) -> None:
-        """End the child and remove the scratch folder."""
-        self._slot.close()
+        """End the child, if it is the preparer's own, and remove the scratch folder."""
+        if self.slot is None:
+            self._slot.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def prepare(self, items: Iterable[SourceItem]) -> Iterator[Prepared]:
@@ -134,6 +147,12 @@ class Preparer:
         for p, item in zip(fresh, items, strict=True):
             yield from self._family(p, item)
             empty(self._scratch)
+
+    def prepare_one(self, p: Prepared, item: SourceItem) -> Iterator[Prepared]:
+        """Like `prepare`, for a document whose identity is given rather than derived from `item`."""
+        self._claim([p])
+        yield from self._family(p, item)
+        empty(self._scratch)
 
     def _claim(self, group: list[Prepared], parent_generation: int | None = None) -> None:
         """Take each document's next generation. A child whose parent was deleted or taken anew gets none."""
@@ -150,8 +169,9 @@ class Preparer:
 
     def _family(self, p: Prepared, item: SourceItem) -> Iterator[Prepared]:
         path = self._scratch / "input"
+        self.on_stage(Stage.FETCH)
         try:
-            p.size, p.content_sha256 = fetch(item, path, self.settings)
+            p.size, p.content_sha256 = self.fetch(item, path, self.settings)
         except CorpusError as error:
             failed(p, error, Stage.FETCH)
         except Exception as error:  # noqa: BLE001 - client libraries raise anything; it becomes this object's record
@@ -208,6 +228,7 @@ class Preparer:
         return child, member
 
     def _parse(self, p: Prepared, path: Path, depth: int) -> Prepared:
+        self.on_stage(Stage.EXTRACT)
         # a folder of its own: documents inside this one wait there while their own insides are unpacked
         scratch = tempfile.mkdtemp(dir=self._scratch)
         task = Task(
@@ -248,6 +269,7 @@ class Preparer:
         vision = self.settings.ocr.vision
         if p.failure is not None or p.document is None or not p.document.pending or vision == "off":
             return p
+        self.on_stage(Stage.VISION)
         task = Task("look", p, self._encoded, str(self._scratch), keep_document=self.keep_documents)
         while task.prepared.document is not None and task.prepared.document.pending:
             kept = deepcopy(task.prepared)

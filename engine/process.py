@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 EMPTY = "empty"
 PAGES_AT_A_LOOK = 8  # under one deadline; a page takes seconds
+REDACTED = "pii_redaction"  # key of the metadata that says so: pictures of such a document's pages are not shown
 SUPERSEDED = "superseded"  # a newer upload or a delete took the document while this attempt worked on it
 
 
@@ -235,8 +236,16 @@ def _complete(task: Task) -> Answer:
 
 def _finish(task: Task, settings: Settings) -> None:
     finish(task.prepared, settings)
-    if not task.keep_document and task.prepared.document is not None:
-        slim(task.prepared.document)
+    document = task.prepared.document
+    if document is None:
+        return
+    if not task.keep_document:
+        slim(document)
+        return
+    from engine.sanitize.pictures import clean_pictures
+
+    with timed(task.prepared, Stage.SANITIZE):
+        clean_pictures(document, Path(task.scratch), settings.limits)
 
 
 def finish(p: Prepared, settings: Settings) -> None:
@@ -257,6 +266,7 @@ def finish(p: Prepared, settings: Settings) -> None:
 
         with timed(p, Stage.REDACT):
             p.redactions = redact(document, settings)
+        document.metadata.extra[REDACTED] = "on"
     with timed(p, Stage.CHUNK):
         config = ChunkConfig(**settings.chunking.model_dump())
         p.chunks = make_chunks(document, p.document_id, config, model_limits(settings), settings)

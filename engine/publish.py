@@ -8,7 +8,7 @@ A crash in between leaves points nobody sees; `engine.sweep` removes them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -129,6 +129,7 @@ class Publisher:
     run_id: str
     batch_points: int
     price_per_million: float = 0.0
+    facts: Callable[[Prepared], Mapping[str, object]] = lambda p: {}  # recorded with a document, beside its own
 
     def publish(self, embedded: Sequence[Embedded], others: Sequence[Prepared]) -> list[Outcome]:
         """Make the embedded documents visible, record the others (failed or skipped); one outcome each."""
@@ -200,7 +201,7 @@ class Publisher:
             author=meta.author,
             parse_seconds=sum(p.seconds.values()),
             warnings=[asdict(w) for w in p.document.warnings],
-            metadata=_facts(p, inside),
+            metadata={**_facts(p, inside), **self.facts(p)},
         )
 
     def _record(self, others: Sequence[Prepared]) -> set[str]:

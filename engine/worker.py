@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from engine.errors import Stage
 from engine.prepare import Claims, Preparer, Run
 from engine.process import total_chunks
 from engine.publish import Ledger, Publisher, embed
@@ -31,15 +32,29 @@ class WorkerLedger(Claims, Ledger, Protocol):
     """What a whole worker needs of the registry."""
 
 
+def _no_facts(p: Prepared) -> Mapping[str, object]:
+    """Nothing is recorded beyond what the document says of itself."""
+    return {}
+
+
+def _silent(stage: Stage) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass
 class Finisher:
-    """Embeds and publishes families as they come, in groups that fill the embedder's batches."""
+    """Embeds and publishes families as they come, in groups that fill the embedder's batches.
+
+    `facts`: what to record with a document besides what it says of itself; `on_stage` hears what is being done.
+    """
 
     settings: Settings
     run: Run
     registry: WorkerLedger
     store: Store
     embedder: Embedder
+    facts: Callable[[Prepared], Mapping[str, object]] = _no_facts
+    on_stage: Callable[[Stage], None] = _silent
     _publisher: Publisher = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +65,7 @@ class Finisher:
             self.run.run_id,
             self.settings.store.batch_points,
             self.settings.embedding.price_per_million_tokens,
+            self.facts,
         )
 
     def finish(self, documents: Iterable[Prepared]) -> Iterator[list[Outcome]]:
@@ -65,7 +81,9 @@ class Finisher:
 
     def _group(self, group: list[Prepared]) -> list[Outcome]:
         whole = [p for p in group if p.failure is None and not p.skip_reason]
+        self.on_stage(Stage.EMBED)
         embedded = embed(whole, self.embedder, self.store)
+        self.on_stage(Stage.PUBLISH)
         kept = {e.prepared.document_id for e in embedded}
         others = [p for p in group if p.document_id not in kept]
         return self._publisher.publish(embedded, others)

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from engine.errors import Code, InputError
 from engine.registry import DocumentRow, Project
-from serve.auth import ALL, role_in
+from serve.auth import ALL, check_local, role_in
 from serve.deps import Caller, Deps, Operation, Role
 
 P = ParamSpec("P")
@@ -33,6 +33,8 @@ async def caller_of(request: Request) -> Caller:
     deps = deps_of(request)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if scheme.lower() == "bearer" else None
+    if not deps.authenticator.required:
+        check_local(request.headers.get("host", ""), request.headers.get("origin"))
     caller = await in_thread(deps.authenticator.authenticate, given or None)
     request.state.subject = caller.subject
     return caller

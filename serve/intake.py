@@ -9,21 +9,19 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from engine.ingest import effective_settings
 from fastapi import Request
 from pydantic import Field, ValidationError
 
 from engine.errors import Code, CorpusError, InputError, Stage
 from engine.ids import repeated_upload_id, upload_id_for
+from engine.options import UploadOptions, effective_settings
 from engine.records import Failure
 from engine.registry import Project
 from engine.registry.online import Upload
 from engine.scratch import scratch_root
 from serve.deps import Caller, Deps
 from serve.idempotency import key_of
-from serve.schemas import Request as RequestModel
 from serve.tracing import current_traceparent
 from serve.upload import ReceivedFile
 
@@ -32,26 +30,17 @@ REFUSED = (Code.UNSUPPORTED_FORMAT, Code.FILE_TOO_LARGE, Code.INVALID_REQUEST)  
 START_SECONDS, SECONDS_PER_MB = 2.0, 1.0
 
 
-class UploadFields(RequestModel):
+class UploadFields(UploadOptions):
     """The form fields of an upload beside its files."""
 
     project_id: str = Field(max_length=100, description="UUID or slug of the project")
     source_id: str | None = Field(
         None, min_length=1, max_length=500, description="your own key: the same one again is a new revision"
     )
-    chunking_strategy: str | None = Field(None, max_length=100, examples=["semantic"])
-    max_tokens: int | None = Field(None, ge=16, le=100_000)
-    overlap_tokens: int | None = Field(None, ge=0, le=100_000)
-    ocr_enabled: bool | None = None
-    ocr_threshold: float | None = Field(None, ge=0, le=1)
-    language: str | None = Field(None, pattern="^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=20)
-    acl: list[Annotated[str, Field(min_length=1, max_length=200)]] | None = Field(
-        None, max_length=100, description="principals who may see its chunks; repeat the field or separate by commas"
-    )
 
     def options(self) -> dict[str, object]:
         """What the worker needs to know."""
-        return self.model_dump(exclude={"project_id", "source_id"}, exclude_none=True)
+        return self.model_dump(exclude={"project_id", "source_id"}, exclude_none=True, exclude_defaults=True)
 
 
 def fields_of(form: dict[str, list[str]]) -> UploadFields:

@@ -18,7 +18,7 @@ from engine.registry.database import Database
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"  # the newest file in alembic/versions, known without loading Alembic; a test compares
+HEAD = "0002"  # the newest file in alembic/versions, known without loading Alembic; a test compares
 SCRIPTS = Path(__file__).parent / "alembic"
 LOCK = 0x636F72707573  # key of PostgreSQL's advisory lock, the same in every version
 _alembic = threading.Lock()  # Alembic's environment is global to the process

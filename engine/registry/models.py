@@ -53,23 +53,23 @@ TOP_LEVEL = sa.text("documents.parent_id IS NULL")
 UNSWEPT = sa.text("documents.swept_generation <> documents.generation")
 
 
-def _text(name: str) -> sa.Column[str]:
+def text_column(name: str) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False, server_default="")
 
 
-def _number(name: str, default: int = 0) -> sa.Column[int]:
+def number_column(name: str, default: int = 0) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False, server_default=str(default))
 
 
-def _time(name: str, nullable: bool = False) -> sa.Column[datetime]:
+def time_column(name: str, nullable: bool = False) -> sa.Column[datetime]:
     return sa.Column(name, UtcTime, nullable=nullable)
 
 
-def _json(name: str, default: str) -> sa.Column[object]:
+def json_column(name: str, default: str) -> sa.Column[object]:
     return sa.Column(name, sa.JSON, nullable=False, server_default=default)
 
 
-def _project() -> sa.Column[str]:
+def project_column() -> sa.Column[str]:
     return sa.Column("project_id", UUID, sa.ForeignKey("projects.id"), nullable=False)
 
 
@@ -78,8 +78,8 @@ PROJECTS = sa.Table(
     METADATA,
     sa.Column("id", UUID, primary_key=True),
     sa.Column("slug", sa.String(63), nullable=False, unique=True),
-    _json("settings", "{}"),
-    _time("created_at"),
+    json_column("settings", "{}"),
+    time_column("created_at"),
 )
 
 # One narrow row a project, changed by every publish: apart from `projects`, whose row every new document
@@ -88,19 +88,19 @@ INDEX_STATE = sa.Table(
     "index_state",
     METADATA,
     sa.Column("project_id", UUID, sa.ForeignKey("projects.id"), primary_key=True),
-    _number("version"),
-    _number("documents"),
-    _number("chunks"),
+    number_column("version"),
+    number_column("documents"),
+    number_column("chunks"),
 )
 
 SOURCES = sa.Table(
     "sources",
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True),
-    _project(),
+    project_column(),
     sa.Column("name", KEY, nullable=False),
-    _text("uri"),
-    _time("created_at"),
+    text_column("uri"),
+    time_column("created_at"),
     sa.UniqueConstraint("project_id", "name"),
 )
 
@@ -108,45 +108,45 @@ DOCUMENTS = sa.Table(
     "documents",
     METADATA,
     sa.Column("id", UUID, primary_key=True),
-    _project(),
+    project_column(),
     sa.Column("source_id", sa.Integer, sa.ForeignKey("sources.id"), nullable=False),
     sa.Column("parent_id", UUID, sa.ForeignKey("documents.id")),
     # the attempt
     sa.Column("status", sa.String(16), nullable=False),
-    _number("generation", 1),
-    _number("swept_generation"),  # up to here no point of an older or abandoned revision is left in the store
+    number_column("generation", 1),
+    number_column("swept_generation"),  # up to here no point of an older or abandoned revision is left in the store
     sa.Column("claim_run", UUID),
-    _time("claimed_at"),
-    _time("deleted_at", nullable=True),
+    time_column("claimed_at"),
+    time_column("deleted_at", nullable=True),
     # what readers may see
     sa.Column("active_revision", sa.String(64)),
-    _number("chunk_count"),
+    number_column("chunk_count"),
     # identity of the bytes and of the options: what decides "unchanged"
     sa.Column("key", KEY, nullable=False),
-    _number("size"),
-    _text("etag"),
+    number_column("size"),
+    text_column("etag"),
     sa.Column("mtime", sa.Double),
-    _text("content_sha256"),
-    _text("fingerprint"),
+    text_column("content_sha256"),
+    text_column("fingerprint"),
     # description
-    _text("uri"),
-    _text("filename"),
-    _text("inner_path"),
-    _text("source_format"),
+    text_column("uri"),
+    text_column("filename"),
+    text_column("inner_path"),
+    text_column("source_format"),
     sa.Column("page_count", sa.BigInteger),
-    _number("word_count"),
-    _text("language"),
+    number_column("word_count"),
+    text_column("language"),
     sa.Column("title", sa.Text),
     sa.Column("author", sa.Text),
     sa.Column("parse_seconds", sa.Double, nullable=False, server_default="0"),
-    _text("skip_reason"),
-    _text("error_code"),
-    _text("error_stage"),
-    _text("error_message"),
-    _time("created_at"),
-    _time("updated_at"),
-    _json("warnings", "[]"),  # last: the only wide columns, so that scans need not read past them
-    _json("metadata", "{}"),
+    text_column("skip_reason"),
+    text_column("error_code"),
+    text_column("error_stage"),
+    text_column("error_message"),
+    time_column("created_at"),
+    time_column("updated_at"),
+    json_column("warnings", "[]"),  # last: the only wide columns, so that scans need not read past them
+    json_column("metadata", "{}"),
     sa.CheckConstraint(f"status IN ({', '.join(repr(s) for s in STATUSES)})", name="status"),
 )
 
@@ -167,15 +167,15 @@ RUNS = sa.Table(
     "runs",
     METADATA,
     sa.Column("id", UUID, primary_key=True),
-    _project(),
-    _text("source"),
-    _text("uri"),
+    project_column(),
+    text_column("source"),
+    text_column("uri"),
     sa.Column("status", sa.String(16), nullable=False),
-    _json("options", "{}"),
-    _json("totals", "{}"),
-    _time("started_at"),
-    _time("heartbeat_at"),
-    _time("finished_at", nullable=True),
+    json_column("options", "{}"),
+    json_column("totals", "{}"),
+    time_column("started_at"),
+    time_column("heartbeat_at"),
+    time_column("finished_at", nullable=True),
     sa.CheckConstraint("status IN ('running', 'completed', 'interrupted', 'failed')", name="status"),
 )
 sa.Index("ix_runs_project", RUNS.c.project_id, RUNS.c.started_at, RUNS.c.id)
@@ -214,5 +214,5 @@ NAMED_VALUES = sa.Table(
     METADATA,
     sa.Column("key", KEY, primary_key=True),
     sa.Column("value", sa.JSON, nullable=False),
-    _time("updated_at"),
+    time_column("updated_at"),
 )

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from engine.registry.agent_runs import AgentRuns
+from engine.registry.audit import Audit
+from engine.registry.batches import Batches
 from engine.registry.claims import Claims
 from engine.registry.documents import Documents
+from engine.registry.events import Events
+from engine.registry.idempotency import Idempotency
 from engine.registry.migrate import upgrade
 from engine.registry.named_values import NamedValues
+from engine.registry.originals import Originals
 from engine.registry.outcomes import Outcomes
 from engine.registry.parts import Parts
 from engine.registry.projects import Projects
 from engine.registry.removal import Removal
 from engine.registry.runs import Runs
+from engine.registry.tokens import Tokens
+from engine.registry.uploads import Uploads
+from engine.registry.webhooks import Webhooks
 from engine.scratch import make_folder
 from engine.settings import Settings
 
 __all__ = ["Registry", "open_registry", "registry_url"]
 
 
-class Registry(Claims, Outcomes, Removal, Documents, Parts, Runs, NamedValues, Projects):
+class Backfill(Claims, Outcomes, Removal, Documents, Parts, Runs, NamedValues, Projects):
+    """What a collection's documents need, wherever they come from."""
+
+
+class Online(Uploads, Originals, Batches, Events, Webhooks, Tokens, Audit, Idempotency, AgentRuns):
+    """What the API needs besides."""
+
+
+class Registry(Backfill, Online):
     """The ledger behind one URL.
 
     Connects on first use, once per process; pickles as its URL; may be carried over a fork and used by

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 from engine.errors import Code
 from engine.registry import Attempt
 from engine.registry.database import chunked, now
+from engine.registry.ingests import delete_uploads, deletions, in_uploads
 from engine.registry.models import DOCUMENTS, RUNS, UNSWEPT
 from engine.registry.outcomes import Locked, change_rows, lock_rows
 from engine.registry.projects import Projects
@@ -32,13 +33,17 @@ class Removal(Projects):
         """Tombstone a document and all of its descendants; the ids of all of them, for the store.
 
         Repeating it changes nothing and answers the same ids, so that an interrupted removal of points can be
-        finished. Empty when there is no such document (in that project).
+        finished. Empty when there is no such document (in that project). An upload that has not ended ends so;
+        `document.deleted` is told of uploads, once.
         """
 
         def work(connection: Connection) -> list[str]:
             root = lock_rows(connection, [document_id]).values()
             mine = [row.id for row in root if project_id is None or row.project_id == canonical(project_id)]
-            return _tombstone(connection, mine)
+            told = deletions(connection, mine)
+            gone = _tombstone(connection, mine)
+            delete_uploads(connection, mine, told)
+            return gone
 
         return self.write(work)
 
@@ -59,27 +64,34 @@ class Removal(Projects):
 
     def stale(self, older_than_seconds: float) -> Iterator[Attempt]:
         """Attempts begun that long ago and never ended, oldest first. The claims of a run count as alive as
-        long as the run's own heartbeat is younger than that."""
+        long as the run's own heartbeat is younger than that; uploads and what is inside them are left to the
+        uploads' leases."""
         before = now() - timedelta(seconds=older_than_seconds)
         alive = sa.exists().where(
             RUNS.c.id == DOCUMENTS.c.claim_run, RUNS.c.status == "running", RUNS.c.heartbeat_at >= before
         )
-        return self._attempts(before, DOCUMENTS.c.status == "processing", ~alive)
+        for page in self._attempts(before, DOCUMENTS.c.status == "processing", ~alive):
+            leased = self.read(lambda c, p=page: in_uploads(c, [a.document_id for a in p]))
+            yield from (attempt for attempt in page if attempt.document_id not in leased)
 
     def unswept(self, older_than_seconds: float) -> Iterator[Attempt]:
         """Documents that may have points in the store besides those of their active revision, oldest first:
         a revision was replaced, skipped, deleted, or an attempt ended or crashed after writing some."""
-        return self._attempts(now() - timedelta(seconds=older_than_seconds), DOCUMENTS.c.status != "processing")
+        before = now() - timedelta(seconds=older_than_seconds)
+        for page in self._attempts(before, DOCUMENTS.c.status != "processing"):
+            yield from page
 
     def expire(self, attempts: Sequence[tuple[str, int]]) -> set[str]:
         """End attempts (document, generation) whose worker is dead: the document counts as failed, and a late flip
-        of that attempt is refused, because its generation is over. The ids that ended."""
+        of that attempt is refused, because its generation is over. The ids that ended. Uploads that have not
+        ended, and what is inside them, are left alone: their leases run out by themselves."""
         over = dict(attempts)
         failure = {"error_code": Code.WORKER_LOST, "error_stage": "", "error_message": "the attempt broke off"}
 
         def work(connection: Connection) -> set[str]:
             rows = lock_rows(connection, over)
-            ended = [r for r in rows.values() if r.generation == over[r.id] and not r.deleted]
+            leased = in_uploads(connection, list(rows))
+            ended = [r for r in rows.values() if r.generation == over[r.id] and not r.deleted and r.id not in leased]
             change_rows(
                 connection, [(r, {"status": "failed", "generation": r.generation + 1, **failure}) for r in ended]
             )
@@ -98,13 +110,13 @@ class Removal(Projects):
 
         self.write(work)
 
-    def _attempts(self, before: datetime, *where: sa.ColumnElement[bool]) -> Iterator[Attempt]:
+    def _attempts(self, before: datetime, *where: sa.ColumnElement[bool]) -> Iterator[list[Attempt]]:
         d = DOCUMENTS.c
         columns = (d.id, d.project_id, d.generation, d.status, d.active_revision, d.claim_run, d.claimed_at)
         ordered = sa.select(*columns).where(UNSWEPT, d.claimed_at < before, *where).order_by(d.claimed_at, d.id)
         page = ordered.limit(PAGE)
         while rows := self.read(lambda c, p=page: c.execute(p).all()):
-            yield from (Attempt(*row) for row in rows)
+            yield [Attempt(*row) for row in rows]
             last = rows[-1]
             page = ordered.where(sa.tuple_(d.claimed_at, d.id) > (last.claimed_at, last.id)).limit(PAGE)
 

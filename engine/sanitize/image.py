@@ -79,19 +79,29 @@ def frames(image: Image.Image, limits: Limits, losses: list[Loss]) -> Iterator[t
     frames than limits.pages.
     """
     count = int(getattr(image, "n_frames", 1))
-    if count > 1 and image.format in _ANIMATIONS:
+    shown = frame_count(image)
+    if shown < count:
         losses.append(Loss("frames_skipped", "only the first frame of an animation or burst is read", count=count - 1))
-        count = 1
-    if count > limits.pages:
-        raise _over("pages", count, limits.pages)
-    for number in range(count):
-        if count > 1:
-            image.seek(number)
-        if image.width * image.height > limits.image_pixels:
-            raise _over("image_pixels", image.width * image.height, limits.image_pixels)
-        dpi = _dpi(image)
-        _load(image, number + 1, losses)
-        yield plain(ImageOps.exif_transpose(image)), dpi
+    if shown > limits.pages:
+        raise _over("pages", shown, limits.pages)
+    for number in range(shown):
+        yield one_frame(image, number + 1, limits, losses)
+
+
+def frame_count(image: Image.Image) -> int:
+    """How many frames are pages: all of a TIFF, one of an animation."""
+    return 1 if image.format in _ANIMATIONS else int(getattr(image, "n_frames", 1))
+
+
+def one_frame(image: Image.Image, number: int, limits: Limits, losses: list[Loss]) -> tuple[Image.Image, float]:
+    """Frame `number` (from 1) as a plain frame, and its dots per inch; losses and errors as of `frames`."""
+    if number > 1 or frame_count(image) > 1:
+        image.seek(number - 1)
+    if image.width * image.height > limits.image_pixels:
+        raise _over("image_pixels", image.width * image.height, limits.image_pixels)
+    dpi = _dpi(image)
+    _load(image, number, losses)
+    return plain(ImageOps.exif_transpose(image)), dpi
 
 
 def _over(limit: str, value: int, bound: int) -> InputError:

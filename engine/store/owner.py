@@ -71,6 +71,18 @@ def read(folder: Path) -> Owner | None:
         return None  # absent, half-written by an older version, or not ours: there is nothing to tell
 
 
+def holder(folder: Path) -> Owner | None:
+    """Who holds `folder` at this moment; None when it is free, or its holder left no note."""
+    try:
+        with (folder / LOCK_FILE).open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return read(folder)
+    return None
+
+
 def _locked(folder: Path) -> StoreLockedError:
     owner = read(folder)
     who = "another process"

@@ -21,7 +21,7 @@ from serve.schemas.search import Search, SearchAnswer, hit_of
 router = APIRouter(prefix="/documents", tags=["search"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Given:
     """A `QueryEmbedder` for one query whose vector is known already."""
 
@@ -60,7 +60,7 @@ async def query_vector(deps: Deps, request: SearchRequest) -> Given | None:
 
 def request_of(wanted: Search, project_id: str, caller: Caller) -> SearchRequest:
     """The engine's request, with the caller's principals on it."""
-    thresholds: dict[str, float] = dict(wanted.thresholds)
+    thresholds: dict[str, float] = {**wanted.thresholds}
     if wanted.threshold is not None:
         thresholds[DENSE] = wanted.threshold
     return SearchRequest(
@@ -70,7 +70,7 @@ def request_of(wanted: Search, project_id: str, caller: Caller) -> SearchRequest
         mode=wanted.mode,
         fusion=wanted.fusion,
         thresholds=thresholds,
-        weights=dict(wanted.weights),
+        weights={**wanted.weights},
         filters=SearchFilters(**wanted.filter.model_dump()),
         principals=caller.principals,
         language=wanted.language,

@@ -42,7 +42,7 @@ class ProjectSettings(Request):
 
 class NewProject(Request):
     slug: str = Field(min_length=1, max_length=63, examples=["contracts"])
-    settings: ProjectSettings = ProjectSettings()
+    settings: ProjectSettings = Field(default_factory=lambda: ProjectSettings.model_validate({}))
 
 
 class ProjectChange(Request):

@@ -8,6 +8,7 @@ registered and again at each delivery.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,10 +58,10 @@ _EMBEDDING = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL whose host was resolved and checked: connect to `address`, speak as if to `url`."""
+    """A URL whose host was resolved and checked: connect to one of `addresses`, speak as if to `url`."""
 
     url: httpx.URL
-    address: str
+    addresses: tuple[str, ...]
 
 
 def check_url(url: str, settings: Webhooks) -> Target:
@@ -79,10 +80,10 @@ def parse_url(url: str, settings: Webhooks) -> httpx.URL:
         raise _refused("it is not a URL") from error
     if parsed.scheme != "https" and not (parsed.scheme == "http" and settings.allow_http):
         raise _refused("it must begin with https://")
-    if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
+    if "@" in re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]:
         raise _refused("it must not hold a user or password")
-    if not parsed.host or parsed.port == 0:
-        raise _refused("it names no host")
+    if not parsed.host or not 0 < port_of(parsed) < 65536:
+        raise _refused("it names no host, or no port that there is")
     return parsed
 
 
@@ -97,19 +98,20 @@ def resolve(url: httpx.URL) -> list[str]:
 
 
 def port_of(url: httpx.URL) -> int:
-    return url.port or (443 if url.scheme == "https" else 80)
+    if url.port is not None:
+        return url.port
+    return 443 if url.scheme == "https" else 80
 
 
 def choose(url: httpx.URL, addresses: Iterable[str], settings: Webhooks) -> Target:
-    """The first of the addresses, if every one of them may be connected to: a name with one foot inside is refused.
+    """The target, if every one of the addresses may be connected to: a name with one foot inside is refused.
     Raises InputError (INVALID_REQUEST)."""
-    addresses = list(addresses)
-    for text in addresses:
-        if not allowed(text, settings.allow_private):
-            raise _refused("its host has an address that is not public")
+    addresses = tuple(addresses)
     if not addresses:
         raise _refused("its host cannot be resolved")
-    return Target(url, addresses[0])
+    if not all(allowed(text, settings.allow_private) for text in addresses):
+        raise _refused("its host has an address that is not public")
+    return Target(url, addresses)
 
 
 def allowed(text: str, allow_private: bool) -> bool:

@@ -29,6 +29,7 @@ def headers_of(delivery_id: str, secret: str, body: bytes, now: datetime) -> dic
     """The headers of one try. `now` is signed too: receivers refuse what is older than a few minutes."""
     signature = Webhook(secret).sign(delivery_id, now.astimezone(UTC), body.decode())
     return {
+        "connection": "close",
         "content-type": "application/json",
         "user-agent": "corpus-webhooks/1",
         "webhook-id": delivery_id,

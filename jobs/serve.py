@@ -1,0 +1,128 @@
+"""`corpus serve`: the online API on a local Ray, on a cluster, or (with --local) in this one process.
+
+It says where it listens and whether callers must identify themselves, serves until SIGTERM or Ctrl-C, and then
+drains: requests under way are answered, the upload in hand is finished or given back.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import ConfigError
+from engine.settings import Settings
+from serve.auth import check_binding
+
+SPARE_CPUS = 0.5  # of the machine, promised to whatever else is to run beside the API (a backfill)
+SHORT_FOLDER = "/tmp"
+
+
+def serve(settings: Settings, local: bool, ready: Callable[[str], None] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT. `ready` is told the base URL once requests are answered.
+
+    Raises ConfigError when it would listen beyond this machine without authentication, or machine and settings do
+    not fit; StorageError when the store or the registry cannot be had.
+    """
+    check_binding(settings)
+    if local:
+        from serve.local import run
+
+        run(settings, ready)
+        return
+    with _on_ray(settings):
+        announce(settings)
+        if ready is not None:
+            ready(url_of(settings))
+        _wait()
+        sys.stderr.write("draining\n")
+
+
+def url_of(settings: Settings) -> str:
+    """Where to reach the API from this machine."""
+    s = settings.serve
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(s.host, f"[{s.host}]" if ":" in s.host else s.host)
+    return f"{'https' if s.tls_certificate else 'http'}://{host}:{s.port}"
+
+
+def announce(settings: Settings) -> None:
+    """Say on standard error where the API is, and who may use it."""
+    auth = "callers need a bearer token" if settings.auth.configured else "no authentication: this machine only"
+    sys.stderr.write(f"corpus: listening on {url_of(settings)} ({auth}); documentation at {url_of(settings)}/docs\n")
+
+
+def _wait() -> None:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
+
+
+@contextmanager
+def _on_ray(settings: Settings) -> Generator[None]:
+    """The application, deployed and answering; gone again afterwards, and so is the Ray that was started for it."""
+    from engine import pipeline
+
+    if settings.pipeline.ray_address:
+        if settings.serve.tls_certificate:
+            raise ConfigError("TLS on a cluster ends in front of it, or in its image: see docs/deployment.md")
+        pipeline.start_ray(settings)
+        with _deployed(settings, settings.serve.host):
+            yield
+        return
+    folder = Path(tempfile.mkdtemp(prefix="corpus-", dir=SHORT_FOLDER))
+    try:
+        from serve.ray_environment import on_this_machine
+
+        os.environ.update(on_this_machine(settings, folder))
+        pipeline.start_ray(settings, _cpus(settings))
+        with _deployed(settings, "127.0.0.1"):  # replicas listen on loopback; the proxy where the settings say
+            yield
+    finally:
+        import ray
+
+        ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _deployed(settings: Settings, host: str) -> Generator[None]:
+    from ray import serve as ray_serve
+    from ray.serve.config import HTTPOptions
+
+    from engine.store import actor
+    from engine.store.open import folder_of, open_store
+    from serve.app import APPLICATION, build_app
+    from serve.ray_limiter import stop_limiter
+    from serve.ray_metrics import stop_metrics
+
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
+    open_store(settings, ray=True)  # a store that is held by somebody else is told here, not by a replica
+    try:
+        ray_serve.start(proxy_location="EveryNode", http_options=HTTPOptions(host=host, port=settings.serve.port))
+        ray_serve.run(build_app(settings), name=APPLICATION, route_prefix="/")
+        yield
+    finally:
+        ray_serve.delete(APPLICATION)
+        ray_serve.shutdown()
+        stop_limiter()
+        stop_metrics()
+        if not settings.store.url:
+            actor.stop(folder_of(settings))
+
+
+def _cpus(settings: Settings) -> float:
+    """CPUs that the local Ray is told of: those of the machine, or as many as the least replicas and a backfill
+    beside them reserve. Reservations are how Ray places work; the kernel shares the cores."""
+    s = settings.serve
+    least = (
+        s.api_replicas[0] * s.api_cpus + s.embedder_replicas[0] * s.embedder_cpus + s.ingest_replicas[0] * s.ingest_cpus
+    )
+    return max(float(os.cpu_count() or 1), float(int(least + SPARE_CPUS + 0.999)))

@@ -55,8 +55,8 @@ lock: $(STAMP) ## pins and hashes anew from the direct dependencies
 docker: ## build the container image
 	docker build -t corpus:latest .
 
-dev: setup ## check this machine and print the effective settings
-	$(BIN)/corpus doctor
+dev: setup ## serve the API on port 8016
+	$(BIN)/corpus serve
 
 clean: ## remove the demo's state and caches
 	rm -rf $(DEMO_HOME) .pytest_cache .ruff_cache

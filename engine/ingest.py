@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.artifacts import folder_of, keep_artifacts
-from engine.errors import Code, CorpusError, InputError, SourceError, Stage, StorageError
+from engine.errors import Code, ConfigError, CorpusError, InputError, SourceError, Stage, StorageError
 from engine.fetch import fetch_upload
 from engine.isolate import Slot
 from engine.leased import Again, LeasedLedger, Over
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Again", "IngestWorker", "Over"]
 
 OnStage = Callable[[Stage], None]
+PROBE = "corpus"  # a text that any model embeds
 
 
 def _silent(stage: Stage) -> None:
@@ -89,7 +90,11 @@ class IngestWorker:
             assert p.failure is not None
             ledger.fail([(p.document_id, p.generation, p.failure)])
             return [outcome_of(p, "")]
-        return _Attempt(self, ledger, lease, settings, on_stage).run()
+        try:
+            return _Attempt(self, ledger, lease, settings, on_stage).run()
+        except ConfigError:
+            ledger.check()  # a child killed while it starts says that it cannot start
+            raise
 
     def keeps_original(self, lease: Lease, project_settings: Mapping[str, object]) -> bool:
         """Whether the uploaded bytes may be kept once their document is published: not where personal data is
@@ -100,12 +105,13 @@ class IngestWorker:
             return False
 
     def healthy(self) -> bool:
-        """Whether vector store and object store answer; asked before new work after one of them failed."""
+        """Whether vector store, object store and model answer; asked before new work after one of them failed."""
         from engine.store import Condition, Filter
 
         try:
             self.store.count(Filter([Condition("document_id", "any", ["00000000-0000-0000-0000-000000000000"])]))
             self.objects.exists("uploads/probe")
+            self.embedder.embed_documents([PROBE])
         except CorpusError:
             return False
         return True
@@ -114,7 +120,7 @@ class IngestWorker:
         """Whether another attempt may succeed where this one failed: it was not the document's fault."""
         if code == Code.EMBEDDING_FAILED:  # with this text, or with every text?
             try:
-                self.embedder.embed_documents(["corpus"])
+                self.embedder.embed_documents([PROBE])
             except CorpusError:
                 return True
             return False

@@ -111,9 +111,7 @@ class Slot:
     def _ready(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
             self.close(kill=True)
-        if self._process is None:
-            self._process = self._start()
-        return self._process
+        return self._process or self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.started += 1
@@ -127,12 +125,15 @@ class Slot:
             env=environment,
             start_new_session=True,
         )
+        self._process = process  # already now, so that `interrupt` finds it
         try:  # the first answer says that it is ready, so that no document's deadline pays for the start
             greeting = self._receive(process, time.monotonic() + START_SECONDS, START_SECONDS)
         except InputError as error:
-            _kill_tree(process.pid)
-            process.wait()
+            self.close(kill=True)
             raise ConfigError(f"the isolated child cannot start: {error.message}") from error
+        except BaseException:
+            self.close(kill=True)
+            raise
         if greeting != b"no network" and self.started == 1:
             logging.getLogger("corpus").warning(
                 "this system gives isolated children no network namespace; parsers could reach the network"

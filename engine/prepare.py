@@ -25,10 +25,12 @@ from engine.records import ChildDocument, Prepared, SourceItem
 from engine.registry import Claim, Touch
 from engine.registry.text import key_problem
 from engine.scratch import empty, make_scratch
-from engine.settings import Gateway, Objects, Registry, Settings, Store
+from engine.settings import Settings
 from engine.sources import filename_of, public_uri
 
 HANDLER = "engine.process:handle"
+# settings that are about the world outside the child, keys to it among them
+OUTSIDE = {"gateway", "registry", "store", "objects", "serve", "auth", "webhooks", "telemetry"}
 CHILD_ENVIRONMENT = {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 UNCHANGED = "unchanged"
 Fetch = Callable[[SourceItem, Path, Settings], tuple[int, str]]
@@ -63,10 +65,7 @@ class Run:
 def child_settings(settings: Settings) -> str:
     """The settings as JSON for an isolated child: without keys to anything outside, with the passwords
     it needs to open documents."""
-    bare = settings.model_copy(
-        update={"gateway": Gateway(), "registry": Registry(), "store": Store(), "objects": Objects()}  # pyright: ignore[reportCallIssue]
-    )
-    tree = bare.model_dump(mode="json")
+    tree = settings.model_dump(mode="json", exclude=OUTSIDE)
     tree["password"] = [p.get_secret_value() for p in settings.password]
     return json.dumps(tree)
 

@@ -143,7 +143,7 @@ class Serve(Group):
     """The online API."""
 
     host: str = Field("127.0.0.1", description="address to listen on; other than loopback only with `auth` configured")
-    port: int = Field(8016, ge=1, le=65535)
+    port: int = Field(8016, ge=0, le=65535, description="0: any free one")
     max_batch_size: int = Field(50, ge=1, description="files in one batch upload")
     batch_mb: int = Field(2048, ge=1, description="whole body of one batch upload, MiB")
     json_kb: int = Field(1024, ge=1, description="body of one JSON request, KiB")

@@ -19,6 +19,8 @@ import typer
 
 from engine.errors import Code, ConfigError, CorpusError, SourceError, StorageError
 from engine.settings import Settings, load
+from jobs.submit_cli import app as submit_app
+from jobs.token import app as token_app
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -282,6 +284,24 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     echo(found, as_json, doctor_text(found))
     if not all(check["ok"] for check in found["checks"]):
         raise typer.Exit(EXIT_CONFIG)
+
+
+# ---------------------------------------------------------------- the online API, cluster jobs
+@app.command()
+def serve(
+    context: typer.Context,
+    local: Annotated[bool, typer.Option("--local", help="In this process, without Ray.")] = False,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; beyond loopback only with auth.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535)] = None,
+) -> None:
+    """Serve the upload and search API until SIGTERM or Ctrl-C."""
+    from jobs.serve import serve as run
+
+    run(settings_of(context, **{"serve.host": host, "serve.port": port}), local)
+
+
+app.add_typer(token_app, name="token")
+app.add_typer(submit_app, name="submit")
 
 
 # ---------------------------------------------------------------- entry

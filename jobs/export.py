@@ -1,31 +1,43 @@
-"""Corpus files of a project: per document `chunks.json`, `doc_nav.json` and `manifest.json` (seed: agent search)."""
+"""Corpus files of a project: per document `chunks.json`, `doc_nav.json` and `manifest.json`, tables as HTML, and, of
+documents they were kept of, the pictures and the file itself (seed: agent search)."""
 
 from __future__ import annotations
 
-import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
+from engine.artifacts import kept_images, load_tree, open_image
+from engine.errors import InputError, SourceError
+from engine.nav import ChunksFile, manifest_of, nav_of
+from engine.nav.schemas import dump
+from engine.nav.tables import tables_of
+from engine.objects import ObjectStore
+from engine.objects.open import open_objects
+from engine.records import ExtractedDocument
 from engine.registry import DocumentRow
 from engine.registry.queries import Registry
 from engine.scratch import make_folder
+from engine.search.view import DocumentView, view_document
 from engine.settings import Settings
-from jobs.lookup import opened, visible_chunks
-
-SCHEMA_VERSION = 1
-Found = dict[str, Any]
+from engine.tables import table_html
+from jobs.lookup import opened
 
 
 def export_project(settings: Settings, project: str, folder: Path) -> dict[str, int]:
     """Write every visible document of the project; counts of documents and chunks."""
     documents = chunks = 0
     make_folder(folder, "of the export")
+    objects = open_objects(settings)
     with opened(settings) as (registry, store):
         for row in _visible(registry, registry.project(project).id):
-            payloads = visible_chunks(store, row)
-            _write(folder / row.document_id, row, payloads)
-            documents, chunks = documents + 1, chunks + len(payloads)
+            try:
+                view = view_document(store, registry, row.document_id, principals=None)
+            except InputError:  # deleted or emptied since it was listed
+                continue
+            _write(folder / row.document_id, view, objects)
+            documents, chunks = documents + 1, chunks + len(view.chunks)
     return {"documents": documents, "chunks": chunks}
 
 
@@ -36,56 +48,44 @@ def _visible(registry: Registry, project_id: str) -> Iterator[DocumentRow]:
         after = rows[-1].document_id
 
 
-def _write(folder: Path, row: DocumentRow, payloads: list[Found]) -> None:
+def _write(folder: Path, view: DocumentView, objects: ObjectStore) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    tree = section_tree(payloads)
-    files: dict[str, object] = {
-        "chunks.json": {"schema_version": SCHEMA_VERSION, "document_id": row.document_id, "chunks": payloads},
-        "doc_nav.json": {"schema_version": SCHEMA_VERSION, "document_id": row.document_id, "sections": tree},
-        "manifest.json": _manifest(row, payloads, tree),
+    place = view.row.project_id, view.row.document_id, view.revision
+    tree = load_tree(objects, *place)
+    nav, kept = nav_of(view, tree), kept_images(objects, *place)
+    files = {
+        "chunks.json": ChunksFile(view.row.document_id, view.revision, view.chunks),
+        "doc_nav.json": nav,
+        "manifest.json": manifest_of(view, nav, tree, kept),
     }
     for name, value in files.items():
-        text = json.dumps(value, indent=1, ensure_ascii=False, default=str)
-        (folder / name).write_text(text + "\n", "utf-8")
+        (folder / name).write_bytes(dump(value))
+    _write_tables(folder / "tables", view, tree)
+    for image_id in kept:
+        found = open_image(objects, *place, image_id)
+        if found is not None:
+            image, stream = found
+            _copy(folder / "images" / f"{image_id}{Path(image.file).suffix}", stream)
+    _write_source(folder, view, objects)
 
 
-def section_tree(payloads: list[Found]) -> list[Found]:
-    """The heading tree as the chunks' section paths show it, each section with its own chunks' ids."""
-    roots: list[Found] = []
-    for payload in payloads:
-        level = roots
-        section: Found | None = None
-        for title in payload["section_path"]:
-            section = level[-1] if level and level[-1]["title"] == title else None
-            if section is None:
-                section = {"title": title, "chunk_count": 0, "chunk_ids": [], "children": []}
-                level.append(section)
-            section["chunk_count"] += 1
-            level = section["children"]
-        if section is not None:
-            section["chunk_ids"].append(payload["chunk_id"])
-    return roots
+def _write_tables(folder: Path, view: DocumentView, tree: ExtractedDocument | None) -> None:
+    for table in tables_of(view, tree).tables:
+        folder.mkdir(exist_ok=True)
+        (folder / f"{table.table_id}.html").write_text(table_html(table) + "\n", "utf-8")
 
 
-def _manifest(row: DocumentRow, payloads: list[Found], tree: list[Found]) -> Found:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "document_id": row.document_id,
-        "revision": row.active_revision,
-        "source": {"name": row.source, "key": row.key, "uri": row.uri, "filename": row.filename, "size": row.size},
-        "content_sha256": row.content_sha256,
-        "pipeline_fingerprint": row.fingerprint,
-        "statistics": {
-            "page_count": row.page_count,
-            "word_count": row.word_count,
-            "chunk_count": len(payloads),
-            "tokens": sum(int(p["token_count"]) for p in payloads),
-        },
-        "metadata": {"title": row.title, "author": row.author, "language": row.language, **row.metadata},
-        "warnings": row.warnings,
-        "HIERARCHY": _titles(tree),
-    }
+def _write_source(folder: Path, view: DocumentView, objects: ObjectStore) -> None:
+    """The uploaded file as `source.{format}`; its own name is the uploader's choice, and in the manifest."""
+    key = view.row.metadata.get("source_object")
+    if isinstance(key, str) and key:
+        try:
+            _copy(folder / f"source.{view.row.source_format}", objects.open(key))
+        except SourceError:  # replaced or deleted meanwhile
+            return
 
 
-def _titles(tree: list[Found]) -> Found:
-    return {section["title"]: _titles(section["children"]) for section in tree}
+def _copy(target: Path, stream: BinaryIO) -> None:
+    target.parent.mkdir(exist_ok=True)
+    with stream as source, target.open("wb") as copy:
+        shutil.copyfileobj(source, copy)

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from engine.errors import ConfigError
 from engine.settings import Settings
@@ -32,17 +33,24 @@ def serve(settings: Settings, local: bool, ready: Callable[[str], None] | None =
     not fit; StorageError when the store or the registry cannot be had.
     """
     check_binding(settings)
+    signals = Signals()
+    signals.install()
+
+    def begin(url: str) -> None:
+        announce(settings, url)
+        signals.serving = True
+        if ready is not None:
+            ready(url)
+
     if local:
         from serve.local import run
 
-        run(settings, ready)
+        run(settings, begin)  # the HTTP server waits for the signals itself
         return
-    with _on_ray(settings):
-        announce(settings)
-        if ready is not None:
-            ready(url_of(settings))
-        _wait()
-        sys.stderr.write("draining\n")
+    with _on_ray(settings, signals):
+        begin(url_of(settings))
+        signals.asked.wait()
+        sys.stderr.write("corpus: draining\n")
 
 
 def url_of(settings: Settings) -> str:
@@ -52,21 +60,33 @@ def url_of(settings: Settings) -> str:
     return f"{'https' if s.tls_certificate else 'http'}://{host}:{s.port}"
 
 
-def announce(settings: Settings) -> None:
+def announce(settings: Settings, url: str) -> None:
     """Say on standard error where the API is, and who may use it."""
     auth = "callers need a bearer token" if settings.auth.configured else "no authentication: this machine only"
-    sys.stderr.write(f"corpus: listening on {url_of(settings)} ({auth}); documentation at {url_of(settings)}/docs\n")
+    sys.stderr.write(f"corpus: listening on {url} ({auth}); documentation at {url}/docs\n")
 
 
-def _wait() -> None:
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    stop.wait()
+class Signals:
+    """SIGTERM and SIGINT: while it serves the first one asks it to drain; any other one interrupts."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.serving = False
+
+    def install(self) -> None:
+        """Again after Ray has started: it brings handlers of its own, which end the process at once."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._received)
+
+    def _received(self, number: int, frame: object) -> None:
+        if not self.serving:
+            raise KeyboardInterrupt
+        self.serving = False
+        self.asked.set()
 
 
 @contextmanager
-def _on_ray(settings: Settings) -> Generator[None]:
+def _on_ray(settings: Settings, signals: Signals) -> Generator[None]:
     """The application, deployed and answering; gone again afterwards, and so is the Ray that was started for it."""
     from engine import pipeline
 
@@ -74,6 +94,7 @@ def _on_ray(settings: Settings) -> Generator[None]:
         if settings.serve.tls_certificate:
             raise ConfigError("TLS on a cluster ends in front of it, or in its image: see docs/deployment.md")
         pipeline.start_ray(settings)
+        signals.install()
         with _deployed(settings, settings.serve.host):
             yield
         return
@@ -83,7 +104,9 @@ def _on_ray(settings: Settings) -> Generator[None]:
 
         os.environ.update(on_this_machine(settings, folder))
         pipeline.start_ray(settings, _cpus(settings))
+        signals.install()
         with _deployed(settings, "127.0.0.1"):  # replicas listen on loopback; the proxy where the settings say
+            sys.stderr.write(f"corpus: the replicas' logs are in {_log_folder()}\n")
             yield
     finally:
         import ray
@@ -116,6 +139,13 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
         stop_metrics()
         if not settings.store.url:
             actor.stop(folder_of(settings))
+
+
+def _log_folder() -> Path:
+    from ray._private.worker import global_worker
+
+    node: Any = global_worker.node
+    return Path(node.get_session_dir_path()) / "logs"
 
 
 def _cpus(settings: Settings) -> float:

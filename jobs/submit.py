@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,9 +107,12 @@ def connect(address: str) -> Any:
 
     Raises ConfigError when nothing answers or the token is missing or wrong.
     """
-    from ray._private.authentication import authentication_token_setup as tokens
-    from ray._raylet import AuthenticationTokenLoader  # pyright: ignore[reportAttributeAccessIssue] - compiled
-    from ray.job_submission import JobSubmissionClient
+    logging.getLogger("ray.widgets").setLevel(logging.WARNING)  # in a notebook it recommends packages
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        from ray._private.authentication import authentication_token_setup as tokens
+        from ray._raylet import AuthenticationTokenLoader  # pyright: ignore[reportAttributeAccessIssue] - compiled
+        from ray.job_submission import JobSubmissionClient
 
     tokens.logger.setLevel(logging.ERROR)  # it warns that a token is used
     with _talking(address), _only(address):
@@ -146,7 +150,7 @@ def _talking(address: str) -> Generator[None]:
             f"no Ray dashboard answers at {address}: is the cluster up, and is its port 8265 forwarded to here?"
         ) from error
     except RuntimeError as error:
-        if "status code 404" in str(error) and "does not exist" in str(error):
+        if "status code 404" in str(error):
             raise CorpusError("the cluster knows no such job", Code.JOB_NOT_FOUND) from error
         last = str(error).strip().splitlines()[-1][:300]
         raise CorpusError(f"the cluster at {address} answered with an error: {last}") from error

@@ -8,16 +8,18 @@ lane of its own, so that none can keep out another, and the health routes always
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from engine.errors import Code, CorpusError
 from engine.settings import Serve
+from serve.errors import error_answer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    Header = tuple[bytes, bytes]
 
 FREE = frozenset({"/livez", "/readyz", "/metrics"})
 UPLOADS = ("/documents/parse", "/documents/batch")
@@ -53,11 +55,10 @@ class Lane:
 
 
 class Admission:
-    """ASGI middleware. Who finds the queue of its lane full is answered by `refuse`, an application of its own."""
+    """ASGI middleware. Who finds the queue of its lane full is answered OVERLOADED."""
 
-    def __init__(self, app: ASGIApp, bounds: Serve, refuse: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, bounds: Serve) -> None:
         self._app = app
-        self._refuse = refuse
         self._streams = Lane(STREAMS, 0)
         self._uploads = Lane(max(1, bounds.max_ongoing // 2), bounds.max_queued)
         self._others = Lane(bounds.max_ongoing, bounds.max_queued)
@@ -68,7 +69,7 @@ class Admission:
             return
         lane = self._lane(scope)
         if lane.full:
-            await self._refuse(scope, receive, send)
+            await overloaded(scope, receive, send)
             return
         await lane.enter()
         try:
@@ -88,27 +89,14 @@ def requests_at_once(bounds: Serve) -> int:
     return STREAMS + 2 * bounds.max_ongoing + 2 * bounds.max_queued + 100
 
 
-# ---------------------------------------------------------------- saying no
 async def overloaded(scope: Scope, receive: Receive, send: Send) -> None:
     """An application that only says: come again."""
-    await answer(send, 503, "OVERLOADED", "too many requests at once", request_id_of(scope))
+    error = CorpusError("too many requests at once", Code.OVERLOADED, details={"retry_after": RETRY_SECONDS})
+    await error_answer(scope, error)(scope, receive, send)
 
 
-def request_id_of(scope: Scope) -> str:
-    """The request's X-Request-ID, empty when it has none."""
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
-
-
-async def answer(send: Send, status: int, code: str, message: str, request_id: str) -> None:
-    """Send the envelope of an error, with Retry-After where trying again helps."""
-    error = {"code": code, "message": message, "details": {}, "request_id": request_id}
-    body = json.dumps({"error": error}).encode()
-    headers: list[Header] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"x-request-id", request_id.encode("latin-1")),
-    ]
-    if code == "OVERLOADED":
-        headers.append((b"retry-after", str(RETRY_SECONDS).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def admit(app: FastAPI, bounds: Serve) -> FastAPI:
+    """`app` with these bounds, inside all of its other middleware: what is refused has an id, a line in the log and
+    the common form, and who waits does so under the request's deadline."""
+    app.user_middleware.append(Middleware(Admission, bounds=bounds))
+    return app

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from engine.errors import Code, CorpusError, EmbeddingError
 from engine.settings import Settings, load
 from serve import logs, ray_http, tracing
-from serve.admission import RETRY_SECONDS, Admission, overloaded, requests_at_once
-from serve.ray_environment import check_cluster, check_proxy
+from serve.admission import RETRY_SECONDS, admit, requests_at_once
+from serve.ray_environment import check_cluster, check_exposure, check_proxy
 from serve.ray_scaling import POLICY, WORK
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Api:
 
     def __init__(self, settings: Settings, embedder: Any, ingest: Any) -> None:
         check_proxy()
+        check_exposure(settings)
         check_cluster(settings)
         from serve.assemble import make_deps
         from serve.ray_limiter import RayLimiter, limiter_actor
@@ -65,7 +67,7 @@ class Api:
     def __serve_build_asgi_app__(self) -> ASGIApp:
         from serve.api import build_api
 
-        return Admission(build_api(self._deps), self._deps.settings.serve, overloaded)
+        return admit(build_api(self._deps), self._deps.settings.serve)
 
     async def check_health(self) -> None:
         """Serve replaces a replica whose registry or store stayed out of reach; until then `/readyz` tells."""
@@ -170,7 +172,7 @@ class Ingest:
 def build_app(settings: Settings) -> Application:
     """The three deployments of the settings, bound together."""
     s = settings.serve
-    deployment: Any = ray_serve.deployment
+    deployment: Any = partial(ray_serve.deployment, logging_config=SERVES_LOG)
     embedder = deployment(
         QueryEmbedder,
         ray_actor_options={"num_cpus": s.embedder_cpus, "num_gpus": s.embedder_gpus},
@@ -208,6 +210,7 @@ def build_app(settings: Settings) -> Application:
     ).bind(settings, embedder, ingest)
 
 
+SERVES_LOG = {"encoding": "JSON", "log_level": "WARNING", "enable_access_log": False}  # the API writes its own
 API_ENVIRONMENT = {
     "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": ray_http.REPLICA,
     "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
@@ -224,6 +227,7 @@ def _scaling(settings: Settings, replicas: tuple[int, int], target: float) -> di
         "target_ongoing_requests": target,
         "upscale_delay_s": s.upscale_seconds,
         "downscale_delay_s": s.downscale_seconds,
+        "metrics_interval_s": 1,
         "look_back_period_s": min(30.0, max(2.0, s.upscale_seconds)),
     }
 

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from engine.errors import Code, InputError
 from engine.registry import DocumentRow, Project
+from serve import logs
 from serve.auth import ALL, check_local, role_in
 from serve.deps import Caller, Deps, Operation, Role
 
@@ -68,6 +69,7 @@ def visible_project(deps: Deps, caller: Caller, ref: str, role: Role) -> Project
         project = None
     if project is None or role_in(caller, project.id) is None:
         raise InputError("there is no such project", Code.PROJECT_NOT_FOUND)
+    logs.bind(project_id=project.id)
     check_role(caller, project.id, role)
     return project
 
@@ -77,6 +79,7 @@ def visible_document(deps: Deps, caller: Caller, document_id: str, role: Role) -
     row = deps.registry.document(document_id)
     if row is None or role_in(caller, row.project_id) is None:
         raise InputError("there is no such document", Code.DOCUMENT_NOT_FOUND)
+    logs.bind(project_id=row.project_id)
     check_role(caller, row.project_id, role)
     return row
 

@@ -16,6 +16,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import compile_path
 from starlette.types import Scope
 
 from engine.errors import Code, CorpusError, InputError
@@ -75,6 +76,7 @@ _FRAMEWORK: Mapping[int, Code] = {
     503: Code.OVERLOADED,
 }
 _MESSAGES: Mapping[int, str] = {404: "there is nothing at this path", 405: "this path does not take this method"}
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 MOST_PROBLEMS = 50  # field errors listed
 _NAME_LENGTH = 100
 # Kinds of validation errors whose text quotes the input.
@@ -111,7 +113,7 @@ def error_answer(
 def _problem(status: int, code: Code, message: str, details: Mapping[str, object], request_id: str) -> dict[str, Any]:
     """RFC 9457. `about:blank` because the extension member `code` says more than a URI would; its `title` is then
     the status's own phrase (section 4.2.1)."""
-    standard = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": message}
+    standard = {"type": "about:blank", "title": _PHRASES.get(status, ""), "status": status, "detail": message}
     return {**standard, "code": code.value, "details": details, "request_id": request_id}
 
 
@@ -169,12 +171,20 @@ async def _on_framework_error(request: Request, error: Exception) -> Response:
     if status < 400:
         return Response(status_code=status, headers=error.headers)
     code = _FRAMEWORK.get(status, Code.INVALID_REQUEST if status < 500 else Code.INTERNAL)
-    message = _MESSAGES.get(status) if error.detail == _phrase(status) else str(error.detail)
-    return error_answer(request.scope, CorpusError(message or str(error.detail), code), status, error.headers)
+    message = _MESSAGES.get(status) if error.detail == _PHRASES.get(status) else str(error.detail)
+    headers = dict(error.headers or {})
+    if status == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return error_answer(request.scope, CorpusError(message or str(error.detail), code), status, headers)
 
 
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in HTTPStatus else ""
+def _methods(request: Request) -> list[str]:
+    """What the path takes: the framework names only the methods of the first route that has it."""
+    paths = request.app.openapi()["paths"]
+    for template, operations in paths.items():
+        if compile_path(template)[0].match(request.url.path):
+            return sorted(method.upper() for method in operations)
+    return ["GET"]  # the page for people and its files
 
 
 async def _on_anything(request: Request, error: Exception) -> Response:

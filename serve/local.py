@@ -23,7 +23,7 @@ from engine.settings import Settings
 from engine.store import Store
 from engine.store.open import open_store
 from serve import logs, tracing
-from serve.admission import Admission, overloaded
+from serve.admission import admit
 from serve.api import build_api
 from serve.assemble import introduce, make_deps
 from serve.batching import Batcher
@@ -113,7 +113,7 @@ def _server(settings: Settings, deps: Deps) -> uvicorn.Server:
     s = settings.serve
     return uvicorn.Server(
         uvicorn.Config(
-            Admission(build_api(deps), s, overloaded),
+            admit(build_api(deps), s),
             access_log=False,
             log_config=None,
             lifespan="on",

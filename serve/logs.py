@@ -32,6 +32,7 @@ from uuid import UUID
 
 from engine.errors import CorpusError
 from engine.settings import Telemetry
+from serve import tracing
 
 OURS = ("serve", "engine", "jobs")
 TRUSTED = ("uvicorn", "alembic", "ray", "opentelemetry")  # they speak of addresses and processes, not of documents
@@ -86,6 +87,11 @@ def caller_id(subject: str) -> str:
     """How a caller appears in logs: the first 12 hexadecimal digits of the SHA-256 of its subject, since subjects
     may be mail addresses. `corpus token list` shows the same beside the names."""
     return hashlib.sha256(subject.encode()).hexdigest()[:12]
+
+
+def struck(text: str) -> str:
+    """The text with everything that looks like a token, secret or password struck out."""
+    return _SECRETS.sub(HIDDEN, text)
 
 
 # ---------------------------------------------------------------- set-up
@@ -158,7 +164,9 @@ def described(record: logging.LogRecord, replica: str = "") -> dict[str, object]
         "message": _message(record),
     }
     own = {name: value for name, value in record.__dict__.items() if name in FIELDS}
-    for name, value in {"replica": replica, **(_bound.get() or {}), **own}.items():
+    around = {"replica": replica, "trace_id": tracing.trace_id_of(tracing.current_traceparent())}
+    bound = {name: value for name, value in (_bound.get() or {}).items() if value}
+    for name, value in {**around, **bound, **own}.items():
         if value is not None and value != "":
             line[name] = _field(name, value)
     error = record.exc_info[1] if record.exc_info else None
@@ -172,21 +180,21 @@ def _field(name: str, value: object) -> object:
     text = str(value.value) if isinstance(value, Enum) else str(value)
     if fits is None or not fits(text):
         return HIDDEN
-    return value if isinstance(value, int | float) else _SECRETS.sub(HIDDEN, text)
+    return value if isinstance(value, int | float) else struck(text)
 
 
 def _message(record: logging.LogRecord) -> str:
     """Our own messages with harmless arguments; those of trusted libraries whole; of others the constant part."""
     package = record.name.partition(".")[0]
     if package in TRUSTED:
-        return _SECRETS.sub(HIDDEN, record.getMessage())[:1000]
+        return struck(record.getMessage())[:1000]
     constant = isinstance(record.msg, str) and (bool(record.args) or package in OURS)
     template = str(record.msg) if constant else HIDDEN
     if not record.args:
-        return _SECRETS.sub(HIDDEN, template)
+        return struck(template)
     arguments: tuple[object, ...] = record.args if isinstance(record.args, tuple) else (record.args,)
     try:
-        return _SECRETS.sub(HIDDEN, template % tuple(_argument(a) for a in arguments))
+        return struck(template % tuple(_argument(a) for a in arguments))
     except (TypeError, ValueError):
         return template
 

@@ -4,63 +4,20 @@ are collected, and every bound is enforced before the bytes past it are kept. Bl
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import threading
-from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from engine.errors import Code, CorpusError, InputError, Stage
-from engine.objects import ObjectStore, Writer
-from engine.settings import Settings
+from engine.errors import Code, CorpusError, InputError
+from engine.objects import ObjectStore
 from serve.filenames import clean, disposition, invalid
+from serve.form_parts import Bounds, FilePart, Headers, ReceivedFile, TextPart, check_body, too_large
 
 MAX_FIELDS = 100
 MAX_FIELD_NAME = 100
-OVERHEAD = 1 << 20  # bytes of boundaries and part headers beside a single file
 _PLAIN = {b"", b"7bit", b"8bit", b"binary"}  # RFC 7578, section 4.7: the others are not for forms
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one form may hold. `names`: of the file fields. `forgiving`: a file that is too large is refused alone."""
-
-    files: int
-    file_bytes: int
-    text_bytes: int
-    body_bytes: int
-    body_setting: str
-    names: tuple[str, ...]
-    forgiving: bool
-
-
-def single_upload(settings: Settings) -> Bounds:
-    """One file in the field `file`."""
-    file, text = settings.limits.file_mb << 20, settings.serve.json_kb << 10
-    return Bounds(1, file, text, file + text + OVERHEAD, "limits.file_mb", ("file",), False)
-
-
-def batch_upload(settings: Settings) -> Bounds:
-    """Many files, in fields named `files`, `files[]` or `file`."""
-    file, text = settings.limits.file_mb << 20, settings.serve.json_kb << 10
-    body, names = settings.serve.batch_mb << 20, ("files", "files[]", "file")
-    return Bounds(settings.serve.max_batch_size, file, text, body, "serve.batch_mb", names, True)
-
-
-@dataclass(slots=True)
-class ReceivedFile:
-    """A file of the form, in the order of the form. With a `failure` (only in a batch) nothing of it is stored:
-    `object_key` and `sha256` are empty, and `size` counts what was sent."""
-
-    field: str
-    filename: str
-    content_type: str  # as the client says; nothing is to depend on it
-    object_key: str
-    size: int = 0
-    sha256: str = ""
-    failure: InputError | None = None
 
 
 def boundary_of(content_type: str) -> bytes:
@@ -87,8 +44,8 @@ class Form:
         self.files: list[ReceivedFile] = []
         self._objects, self._bounds = objects, bounds
         self._body_bytes = self._text_bytes = self._text_count = 0
-        self._part: _TextPart | _FilePart | None = None
-        self._headers = _Headers()
+        self._part: TextPart | FilePart | None = None
+        self._headers = Headers()
         self._complete = self._aborted = False
         self._lock = threading.Lock()
         try:
@@ -133,7 +90,7 @@ class Form:
             self._aborted = True
             part, self._part = self._part, None
             try:
-                if isinstance(part, _FilePart):
+                if isinstance(part, FilePart):
                     part.abort()
             finally:
                 remove(self._objects, [file.object_key for file in self.files])
@@ -152,21 +109,21 @@ class Form:
             content_type = headers.get(b"content-type", b"").decode("latin-1").strip()
             self._part = self._begin_file(names.name, names.filename, content_type)
 
-    def _begin_text(self, name: str) -> _TextPart:
+    def _begin_text(self, name: str) -> TextPart:
         if name in self._bounds.names:
             raise invalid(f"the field {name} must be a file with a name", field=name)
         self._text_count += 1
         if self._text_count > MAX_FIELDS:
             raise invalid(f"the form has more than {MAX_FIELDS} text fields")
-        return _TextPart(name)
+        return TextPart(name)
 
-    def _begin_file(self, name: str, filename: str, content_type: str) -> _FilePart:
+    def _begin_file(self, name: str, filename: str, content_type: str) -> FilePart:
         if name not in self._bounds.names:
             raise invalid(f"a file is expected in the field {self._bounds.names[0]} only", field=name[:MAX_FIELD_NAME])
         if len(self.files) == self._bounds.files:
             raise self._too_many()
         file = ReceivedFile(name, clean(filename), content_type[:200], new_key())
-        part = _FilePart(file, self._objects.writer(file.object_key), self._bounds)
+        part = FilePart(file, self._objects.writer(file.object_key), self._bounds)
         self.files.append(file)
         return part
 
@@ -178,14 +135,14 @@ class Form:
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         assert self._part is not None
-        if isinstance(self._part, _TextPart):
+        if isinstance(self._part, TextPart):
             self._text_bytes += end - start
             if self._text_bytes > self._bounds.text_bytes:
                 raise too_large("the form's text fields pass", self._bounds.text_bytes, "serve.json_kb")
         self._part.write(data[start:end])
 
     def _end_part(self) -> None:
-        if isinstance(self._part, _TextPart):
+        if isinstance(self._part, TextPart):
             self.fields.setdefault(self._part.name, []).append(self._part.text())
         elif self._part is not None:
             self._part.end()
@@ -201,18 +158,6 @@ def new_key() -> str:
     return f"uploads/{name[:2]}/{name}"
 
 
-def check_body(size: int, bounds: Bounds) -> None:
-    """Raises InputError (FILE_TOO_LARGE) when a body of `size` bytes passes the bounds."""
-    if size > bounds.body_bytes:
-        raise too_large("the request passes", bounds.body_bytes, bounds.body_setting)
-
-
-def too_large(what: str, limit: int, setting: str) -> InputError:
-    """`what` is a subject and "pass" or "passes"."""
-    message = f"{what} the limit of {limit} bytes (setting {setting})"
-    return InputError(message, Code.FILE_TOO_LARGE, Stage.FETCH, {"limit": limit})
-
-
 def remove(objects: ObjectStore, keys: list[str]) -> None:
     """Delete these objects, all that can be. Raises the last failure."""
     failed: CorpusError | None = None
@@ -223,78 +168,3 @@ def remove(objects: ObjectStore, keys: list[str]) -> None:
             failed = error
     if failed is not None:
         raise failed
-
-
-@dataclass(slots=True)
-class _Headers:
-    """The headers of the part that begins; `done` are complete."""
-
-    done: dict[bytes, bytes] = field(default_factory=lambda: dict[bytes, bytes]())
-    _name: bytes = b""
-    _value: bytes = b""
-
-    def clear(self) -> None:
-        self.done, self._name, self._value = {}, b"", b""
-
-    def name(self, data: bytes, start: int, end: int) -> None:
-        self._name += data[start:end]
-
-    def value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def end(self) -> None:
-        name = self._name.lower()
-        if name in self.done:
-            raise invalid("a part has a header twice")
-        self.done[name] = self._value
-        self._name = self._value = b""
-
-
-class _TextPart:
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._value = bytearray()
-
-    def write(self, data: bytes) -> None:
-        self._value += data
-
-    def text(self) -> str:
-        """The field's value. Raises InputError for what is no UTF-8 text."""
-        try:
-            value = self._value.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise invalid(f"the field {self.name} is not UTF-8 text", field=self.name) from error
-        if "\0" in value:
-            raise invalid(f"the field {self.name} holds a NUL character", field=self.name)
-        return value
-
-
-class _FilePart:
-    """A file on its way into its object."""
-
-    def __init__(self, file: ReceivedFile, writer: Writer, bounds: Bounds) -> None:
-        self._file, self._writer, self._bounds = file, writer, bounds
-        self._digest = hashlib.sha256()
-
-    def write(self, data: bytes) -> None:
-        file, limit = self._file, self._bounds.file_bytes
-        file.size += len(data)
-        if file.failure is not None:
-            return
-        if file.size > limit:
-            failure = too_large("the file passes", limit, "limits.file_mb")
-            if not self._bounds.forgiving:
-                raise failure
-            self.abort()
-            file.failure, file.object_key = failure, ""
-            return
-        self._digest.update(data)
-        self._writer.write(data)
-
-    def end(self) -> None:
-        if self._file.failure is None:
-            self._writer.commit()
-            self._file.sha256 = self._digest.hexdigest()
-
-    def abort(self) -> None:
-        self._writer.abort()

@@ -85,7 +85,7 @@ class Observe:
                 tracing.annotate({"http.route": route, "http.response.status_code": seen.status})
                 for name in ("request_id", "project_id"):
                     if value := _noted(scope, fields, name):
-                        tracing.annotate({f"corpus.{name}": value})  # pyright: ignore[reportArgumentType]
+                        tracing.annotate({f"corpus.{name}": logs.struck(value)})  # pyright: ignore[reportArgumentType]
 
     async def _caught(self, scope: Scope, receive: Receive, send: Send, seen: Seen) -> None:
         """What escapes the application's own handlers is logged here, where the request is still known."""

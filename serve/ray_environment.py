@@ -11,12 +11,14 @@ import os
 import socket
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import ray
 
 from engine.errors import ConfigError
 from engine.settings import Settings
 from serve import ray_http
+from serve.auth import check_binding
 from serve.ray_haproxy import Front, bundled, write_wrapper
 
 HARD_STOP_SECONDS = 3600  # of a proxy that was replaced: the longest upload or event stream that survives a scaling
@@ -33,7 +35,6 @@ ANYWHERE: Mapping[str, str] = {
     "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": ray_http.PROXY,
     "RAY_SERVE_REPLICA_AUTOSCALING_METRIC_PUSH_INTERVAL_S": "1",
     "RAY_SERVE_HANDLE_AUTOSCALING_METRIC_PUSH_INTERVAL_S": "1",
-    "RAY_SERVE_LOG_TO_STDERR": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
 }
@@ -98,6 +99,15 @@ def check_proxy() -> None:
         )
 
 
+def check_exposure(settings: Settings) -> None:
+    """Raise ConfigError when Serve's proxies listen beyond their machine and nobody checks who calls."""
+    from ray.serve.context import _get_global_client  # pyright: ignore[reportPrivateUsage]
+
+    client: Any = _get_global_client()
+    host = str(client.http_config.host)
+    check_binding(settings.model_copy(update={"serve": settings.serve.model_copy(update={"host": host})}))
+
+
 def check_cluster(settings: Settings) -> None:
     """Raise ConfigError when replicas on several nodes would each have files of their own."""
     if sum(bool(node["Alive"]) for node in ray.nodes()) < 2:
@@ -110,3 +120,9 @@ def check_cluster(settings: Settings) -> None:
     missing = [name for name, there in shared.items() if not there]
     if missing:
         raise ConfigError(f"this cluster has several nodes, which share no files: set {', '.join(missing)}")
+
+
+if __name__ == "__main__":  # for images and systemd units
+    import sys
+
+    sys.stdout.writelines(f"{name}={value}\n" for name, value in ANYWHERE.items())

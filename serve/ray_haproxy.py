@@ -12,9 +12,11 @@ what it has to correct, so that another version of Ray is noticed and not silent
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import re
+import signal
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,10 +25,12 @@ MARK = "# corrected by Corpus\n"
 HEAD_SECONDS = 30  # a client's time to send the head of its request
 RETRY_SECONDS = 2
 NAME = "corpus-haproxy"
+_PR_SET_PDEATHSIG = 1
 _SECTION = r"(?m)^{}\n(?:(?!^(?:global|defaults|frontend|backend|listen|peers)\b).*\n?)*"
 _TLS = "ssl crt {} alpn h2,http/1.1 ssl-min-ver TLSv1.2"
 
-# HAProxy's own answers: status → code and message. It cannot answer with another status than the one it chose.
+# HAProxy's own answers: status → code and message. It cannot answer with another status than the one it chose, and
+# to what is not HTTP at all it gives its built-in answer, before any rule counts.
 ERRORS = {
     400: ("INVALID_REQUEST", "the request is not valid HTTP"),
     408: ("INVALID_REQUEST", "the request did not arrive in time"),
@@ -107,7 +111,9 @@ def write_wrapper(folder: Path, front: Front, haproxy: str) -> Path:
 
 
 def become(haproxy: str, front: dict[str, str]) -> None:
-    """Correct the configuration that the arguments name, then turn into HAProxy with the same arguments."""
+    """Correct the configuration that the arguments name, then turn into HAProxy with the same arguments. It ends
+    with whoever started it: a proxy that nobody manages would keep the port."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     arguments = sys.argv[1:]
     file = Path(arguments[arguments.index("-f") + 1])
     try:

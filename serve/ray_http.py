@@ -10,12 +10,14 @@ so RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD must be 0 in an API replica.
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 
-from serve.admission import answer, overloaded, request_id_of
+from engine.errors import Code, CorpusError
+from serve.errors import error_answer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,7 +70,7 @@ class SmallOnly:
         if scope["type"] != "http" or _small(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        await overloaded(scope, receive, send)
+        await _refuse(scope, receive, send, _meaning(503))
 
 
 def _small(headers: Headers) -> bool:
@@ -93,7 +95,7 @@ class Enveloped:
             nonlocal replaced
             if message["type"] == "http.response.start" and _is_serves(message):
                 replaced = True
-                await answer(send, *_meaning(message["status"]), request_id_of(scope))
+                await _refuse(scope, receive, send, _meaning(message["status"]))
             elif not replaced:
                 if message["type"] == "http.response.start":
                     message["headers"] = _with_one_id(message["headers"])
@@ -113,9 +115,16 @@ def _is_serves(message: Message) -> bool:
     return plain and message["status"] >= 400
 
 
-def _meaning(status: int) -> tuple[int, str, str]:
+def _meaning(status: int) -> CorpusError:
     if status in (408, 429, 503):
-        return 503, "OVERLOADED", "too many requests at once, or no server is ready for this one"
+        return CorpusError("too many requests at once, or no server is ready for this one", Code.OVERLOADED)
     if status == 404:
-        return 404, "DOCUMENT_NOT_FOUND", "there is nothing here"
-    return 500, "INTERNAL", "internal error"
+        return CorpusError("there is nothing at this path", Code.DOCUMENT_NOT_FOUND)
+    return CorpusError("unexpected error")
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, error: CorpusError) -> None:
+    """Answer with the common form, under the id Serve gave the request where the application did not see it."""
+    given = Headers(scope=scope).get("x-request-id", "") or uuid.uuid4().hex
+    known = {**scope, "state": {"request_id": given, **scope.get("state", {})}}
+    await error_answer(known, error, headers={"X-Request-ID": given})(scope, receive, send)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,9 +25,11 @@ MOST_NUMBERS = 10_000_000  # of all embeddings of one answer
 _DECIMALS = 8  # of unit vectors: what float32 can tell
 
 
-def visible(deps: Deps, caller: Caller, document_id: str, vector: str = "") -> DocumentView:
-    """The document as the caller may see it; `vector`: a vector name to read along."""
-    return view_document(deps.store, deps.registry, document_id, caller.principals, [vector] if vector else [])
+def visible(
+    deps: Deps, caller: Caller, document_id: str, vector: str = "", only: Sequence[str] | None = None
+) -> DocumentView:
+    """The document as the caller may see it; `vector`: a vector name to read along, `only`: see `view_document`."""
+    return view_document(deps.store, deps.registry, document_id, caller.principals, [vector] if vector else [], only)
 
 
 def kept_tree(deps: Deps, view: DocumentView) -> ExtractedDocument | None:

@@ -31,7 +31,8 @@ from engine.errors import CorpusError
 from engine.objects import ObjectStore
 from engine.settings import Settings
 from serve.filenames import invalid
-from serve.multipart import Bounds, Form, ReceivedFile, batch_upload, boundary_of, check_body, remove, single_upload
+from serve.form_parts import Bounds, ReceivedFile, batch_upload, check_body, single_upload
+from serve.multipart import Form, boundary_of, remove
 
 __all__ = ["Received", "ReceivedFile", "receive_upload"]
 
@@ -56,7 +57,7 @@ class Received:
         self._objects = objects
         self._keys = [file.object_key for file in files if file.object_key]
         self._lock = threading.Lock()
-        self._discarded = False
+        self._settled = False  # handed over, or discarded
 
     @contextmanager
     def hand_over(self) -> Generator[None]:
@@ -67,21 +68,22 @@ class Received:
         recorded without its bytes. Raises InputError when it was discarded already.
         """
         with self._lock:
-            if self._discarded:
+            if self._settled:
                 raise invalid("the request has ended")
             yield
-            self._keys = []
+            self._settled = True
 
     async def discard(self) -> None:
         """Remove the objects, unless they were handed over. May be called again. Never raises: what a store in
         trouble keeps is left to the sweeper, and logged."""
-        await _to_the_end(self._remove)
+        if not self._settled:
+            await _to_the_end(self._remove)
 
     def _remove(self) -> None:
         with self._lock:
-            self._discarded = True
-            keys, self._keys = self._keys, []
-            remove(self._objects, keys)
+            if not self._settled:
+                self._settled = True
+                remove(self._objects, self._keys)
 
 
 async def receive_upload(request: Request, objects: ObjectStore, settings: Settings, batch: bool) -> Received:

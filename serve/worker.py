@@ -102,16 +102,18 @@ class Ingest:
         """Interrupt what did not finish in time. An attempt deep in a model's code does not hear that, so the lease is
         given back over its head: its generation is over then."""
         self._draining.set()
-        if self._worker is not None:
-            self._worker.interrupt()
-        hand = self._hand
-        if not self._uploads.join(KILL_SECONDS) and hand is not None:
+        hand, deadline = self._hand, time.monotonic() + KILL_SECONDS
+        while not self._uploads.join(0.5) and time.monotonic() < deadline:
+            if self._worker is not None:
+                self._worker.interrupt()
+        if self._uploads.alive() and hand is not None:
             self._registry.release(hand.document_id, hand.generation)
 
     # ------------------------------------------------------------ what the loops do
     def _next(self) -> bool:
         if self._trouble and not self._here().healthy():
-            raise StorageError("vector store or object store is away")
+            raise StorageError("vector store, object store or model is away")
+        self._trouble = False
         busy = self.run_once()
         if self._trouble:
             raise StorageError("an attempt failed for no fault of its document")  # so the loop takes its time
@@ -184,7 +186,6 @@ class Ingest:
 
             outcomes = worker.process(lease, project.settings, enter, last)
         self._settle(lease, worker.keeps_original(lease, project.settings))
-        self._trouble = False
         return _code(outcomes[-1])
 
     def _settle(self, lease: Lease, keep_original: bool) -> None:

@@ -35,7 +35,6 @@ class Navigator:
     most_steps: int
     excluded: Collection[str] = ()
     chunk_types: Collection[str] = ()
-    other: Mapping[str, Collection[str]] = field(default_factory=lambda: dict[str, Collection[str]]())
 
     def route(self, view: DocumentView, scores: Scores) -> Route:
         """Navigate one document. `scores`: of the chunks that discovery found."""

@@ -12,6 +12,7 @@ from engine.agentic.records import Plan, PlanStep
 
 PLANNER = "deterministic"
 MOST_PARTS = 4
+MOST_COMPARED = 400  # characters of a query in which two sides are looked for
 _QUESTIONS = re.compile(r"(?<=[?？;；])\s+|(?<=[？；])|\n+")
 _SIDES = re.compile(
     r"(?:\b(?:compare|comparison (?:of|between)|differences? between|unterschiede? zwischen|vergleiche?)\s+)"
@@ -35,7 +36,7 @@ def _parts(query: str) -> list[str]:
     questions = [" ".join(part.split()) for part in _QUESTIONS.split(query)]
     if sum(map(_says_something, questions)) > 1:
         return questions
-    sides = _SIDES.search(query)
+    sides = _SIDES.search(query) if len(query) <= MOST_COMPARED else None
     if sides is None:
         return []
     return [" ".join(side.split()).strip(" ?.!") for side in sides.groups() if side]

@@ -36,9 +36,12 @@ class Ledger(view.Ledger, Protocol):
 
 @dataclass(slots=True)
 class AgentRequest:
-    """One question to one project. `token_budget`: cl100k tokens of everything read out of documents, over the whole
-    plan. `navigation_steps`: sections looked at in one document. `exclude_sections`: section ids, what is below them
-    goes too. `principals`, `filters`, `language`, `mode`: as of a ranked search. `subject`: who asks, for the record."""
+    """One question to one project.
+
+    `token_budget`: cl100k tokens of all evidence, over the whole plan. `navigation_steps`: sections looked at in one
+    document. `exclude_sections`: section ids; what is below them goes too. `mode`, `filters`, `principals`,
+    `language`: as of a ranked search. `subject`: who asks, to be recorded.
+    """
 
     project_id: str
     query: str

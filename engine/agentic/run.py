@@ -15,11 +15,13 @@ from engine.agentic.terms import Terms
 from engine.embed import QueryEmbedder
 from engine.errors import CorpusError, InputError
 from engine.registry.online import AgentStep
+from engine.search import active
 from engine.search import records as ranked
 from engine.search.classic import search
 from engine.search.records import SearchRequest, SearchResponse
-from engine.search.view import view_document
-from engine.store import Store
+from engine.search.view import Found, view_document
+from engine.store import Condition, Store
+from engine.tokens import counter
 
 DISCOVERY_HITS = 20  # of one plan step
 NAVIGABLE_CHUNKS = 2000  # of one document; of a larger one the passages found are taken as they are
@@ -66,6 +68,8 @@ class _Discovered:
 
     def add(self, step: PlanStep, response: SearchResponse) -> None:
         for hit in response.results:
+            if hit.score <= 0:  # of a small corpus, in no channel's list
+                continue
             chunks, steps = self.chunks[hit.document_id], self.steps[hit.document_id]
             chunks[hit.chunk_id] = max(hit.score, chunks.get(hit.chunk_id, 0.0))
             steps[step.step_id] = max(hit.score, steps.get(step.step_id, 0.0))
@@ -94,7 +98,7 @@ class _Run:
             citations=evidence.citations,
             stop_reason=reason,
             plan=made,
-            tokens=self.budget.spent if evidence.text else 0,
+            tokens=counter().count(evidence.text),
             token_budget=self.budget.total,
             documents=len({citation.document_id for citation in evidence.citations}),
             navigation_steps=sum(route.steps for route in routes),
@@ -157,19 +161,24 @@ class _Run:
         row = self.ledger.document(document_id)
         if row is None:
             return None
+        if row.chunk_count > NAVIGABLE_CHUNKS and not self.request.exclude_sections:
+            return passages_only(document_id, row.filename, self._payloads(document_id, list(scores)), scores)
         try:
             view = view_document(self.store, self.ledger, document_id, self.request.principals)
         except InputError:  # deleted or emptied since discovery
             return None
-        if row.chunk_count > NAVIGABLE_CHUNKS:
-            hits = [payload for payload in view.chunks if payload["chunk_id"] in scores]
-            return passages_only(document_id, row.filename, hits, scores)
         return navigator.route(view, scores)
+
+    def _payloads(self, document_id: str, chunk_ids: list[str]) -> list[Found]:
+        """These chunks of a document, as far as they are there still."""
+        where = ranked.to_filter(_search_request(self.request, ""))
+        where.must += [Condition("document_id", "any", [document_id]), Condition("chunk_id", "any", [*chunk_ids])]
+        return [record.payload for record in active.read(self.store, self.ledger, self.request.project_id, where)]
 
     def _render(self, routes: list[Route]) -> Evidence:
         start = time.monotonic()
         before = self.budget.spent
-        evidence = render(routes, self.run_id, self.budget, self.clock)
+        evidence = render(routes, self.run_id, self.budget)
         outputs: dict[str, object] = {
             "chunk_ids": [citation.chunk_id for citation in evidence.citations],
             "outlined": evidence.outlined,

@@ -6,6 +6,7 @@ They ship in `engine/schemas/`; a test holds the files against the records.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,20 @@ FOLDER = Path(__file__).resolve().parent.parent / "schemas"
 FILES: dict[str, type] = {"chunks": ChunksFile, "doc_nav": DocumentNav, "manifest": Manifest}
 
 
+@lru_cache(maxsize=8)
+def _adapter(record: type) -> TypeAdapter[Any]:
+    return TypeAdapter(record)
+
+
 def schema_of(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the file `{name}.json`."""
-    schema = TypeAdapter(FILES[name]).json_schema(mode="serialization")
+    schema = _adapter(FILES[name]).json_schema(mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"{name}.json", **schema}
 
 
 def dump(value: object) -> bytes:
     """A corpus file's bytes: JSON, UTF-8, with a line feed at the end."""
-    return TypeAdapter(type(value)).dump_json(value, indent=1) + b"\n"
+    return _adapter(type(value)).dump_json(value, indent=1) + b"\n"
 
 
 def write_schemas(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -44,14 +44,16 @@ def accept_uploads(
     if foreign := new.keys() - generations.keys():
         raise StorageError(f"document {min(foreign)} belongs to another project", details={"count": len(foreign)})
     if batch_id is not None:
-        create_batch(connection, batch_id, given[0].project_id, [required_id(u.document_id) for u in given])
+        create_batch(
+            connection, batch_id, required_id(given[0].project_id), [required_id(u.document_id) for u in given]
+        )
     gone = drop_ingests(connection, list(new))
     needed = {u.object_key for u in latest.values()}
     orphan(connection, {key for _, key, _ in gone} | {u.object_key for u in given} - needed)
     rows = [_ingest(id_, u, generations[id_], batch_id, times[id_]) for id_, u in new.items() if u.failure is None]
     if rows:
         connection.execute(insert(connection, INGESTS), rows)
-    record_events(connection, [_first_event(id_, u, batch_id) for id_, u in new.items()])
+    record_events(connection, [e for id_, u in new.items() for e in _first_events(id_, u, batch_id)])
     complete_batches(connection, [batch_id, *(batch for _, _, batch in gone)])
     return known | generations
 
@@ -131,12 +133,12 @@ def _ingest(
     }
 
 
-def _first_event(document_id: str, upload: Upload, batch_id: str | None) -> NewEvent:
+def _first_events(document_id: str, upload: Upload, batch_id: str | None) -> Iterator[NewEvent]:
     def data(status: str, **more: object) -> dict[str, object]:
         return event_data(document_id, upload.key, clean(upload.filename), status, batch_id, **more)
 
     project_id, failure = required_id(upload.project_id), upload.failure
-    if failure is None:
-        return NewEvent(project_id, document_id, ACCEPTED, data("pending"))
-    error = {"code": failure.code, "stage": failure.stage, "message": message(failure.message)}
-    return NewEvent(project_id, document_id, FAILED, data("failed", chunk_count=0, error=error))
+    yield NewEvent(project_id, document_id, ACCEPTED, data("pending"))
+    if failure is not None:
+        error = {"code": failure.code, "stage": failure.stage, "message": message(failure.message)}
+        yield NewEvent(project_id, document_id, FAILED, data("failed", chunk_count=0, error=error))

@@ -8,7 +8,7 @@ readable in the order of their ids.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
@@ -90,11 +90,13 @@ def forget_names(connection: Connection, document_ids: Sequence[str]) -> None:
             connection.execute(sa.update(EVENTS).where(E.id == sa.bindparam("event")), kept)
 
 
-def _subscribers(connection: Connection, project_ids: Iterable[str]) -> defaultdict[str, list[tuple[str, list[str]]]]:
+def _subscribers(connection: Connection, project_ids: Collection[str]) -> defaultdict[str, list[tuple[str, list[str]]]]:
     """Project → (webhook, the types it wants). They stay until commit: a webhook removed meanwhile would make
     the delivery, and with it the whole change, fail."""
     w = WEBHOOKS.c
     found: defaultdict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+    if not project_ids:
+        return found
     wanted = sa.select(w.project_id, w.id, w.events).where(w.project_id.in_(sorted(project_ids))).order_by(w.id)
     for project_id, webhook_id, types in connection.execute(wanted.with_for_update(read=True, key_share=True)):
         found[project_id].append((webhook_id, cast("list[str]", types)))

@@ -47,11 +47,12 @@ class Uploads(Projects):
         """Take responsibility for these uploads: document → its new generation. With `batch_id` they are one batch.
 
         One transaction: when it returns, each is worked on until it ends. Readers go on seeing the visible
-        revision; a tombstone is revived. An upload with `failure` is recorded as failed and ended at once; its only
-        event is `document.failed`. An earlier upload of the same document that has not ended is superseded: no
-        event tells of it any more, and its object is found through `orphaned_objects` (as is the object of
-        every upload that ends without becoming the document's original). Of several uploads of one document the
-        last counts; the batch lists all. Repeating an upload that waits (the same object key) changes nothing.
+        revision; a tombstone is revived. An upload with `failure` is recorded as failed and ended at once, its
+        `document.failed` told right behind its `document.accepted`. An earlier upload of the same document that has
+        not ended is superseded: no event tells of it any more, and its object is found through `orphaned_objects` (as
+        is the object of every upload that ends without becoming the document's original). Of several uploads of
+        one document the last counts; the batch lists all. Repeating an upload that waits (the same object key)
+        changes nothing.
         Raises InputError for ids or keys that cannot be stored and for an unknown project, StorageError for
         a document of another project.
         """
@@ -104,7 +105,9 @@ class Uploads(Projects):
         return self.write(work)
 
     def release(self, document_id: str, generation: int) -> None:
-        """Give a lease back unharmed: the upload waits again at its old place, and this attempt does not count."""
+        """Give a lease back unharmed: the upload waits again at its old place, and this attempt does not count. Its
+        generation is over at once, so that nothing a worker still does while it stops is heard. What has ended is
+        left to `settle`."""
 
         def work(connection: Connection) -> None:
             row = _locked_upload(connection, document_id, generation)
@@ -112,8 +115,8 @@ class Uploads(Projects):
                 return
             back = {"lease_until": None, "owner": "", "stage": "", "attempt": max(row.attempt - 1, 0)}
             leased = sa.update(INGESTS).where(I.document_id == row.document_id, I.lease_until.is_not(None))
-            if connection.execute(leased.values(back)).rowcount:
-                _set(connection, row.document_id, {"status": "pending"})
+            if connection.execute(leased.values(**back, generation=generation + 1)).rowcount:
+                _set(connection, row.document_id, {"status": "pending", "generation": generation + 1})
 
         self.write(work)
 
@@ -176,7 +179,8 @@ def _locked_upload(connection: Connection, document_id: str, generation: int) ->
 def _enter(connection: Connection, document_id: str, generation: int, stage: str) -> None:
     """Note a new stage and tell of it."""
     row = _locked_upload(connection, document_id, generation)
-    entered = sa.update(INGESTS).where(I.document_id == canonical(document_id), I.stage != stage)
+    leased = (I.document_id == canonical(document_id), I.lease_until.is_not(None))
+    entered = sa.update(INGESTS).where(*leased, I.stage != stage)
     if row is not None and connection.execute(entered.values(stage=stage)).rowcount:
         data = event_data(row.document_id, row.key, row.filename, row.status, row.batch_id, stage=stage)
         record_events(connection, [NewEvent(row.project_id, row.document_id, STAGE, data)])

@@ -52,8 +52,11 @@ def view_document(
     document_id: str,
     principals: Sequence[str] | None,
     with_dense: Sequence[str] = (),
+    only: Sequence[str] | None = None,
 ) -> DocumentView:
     """The document as `principals` may see it (None: everything), all of one revision.
+
+    `only`: the chunk ids that matter; to a caller who may see everything no others are read.
 
     Raises InputError: DOCUMENT_NOT_FOUND, CONFLICT while nothing of it is published; StorageError when it is
     replaced faster than it can be read.
@@ -62,7 +65,10 @@ def view_document(
         row = _published(ledger, document_id)
         revision = row.active_revision or ""
         where = Filter([Condition("document_id", "any", [row.document_id]), Condition("revision", "any", [revision])])
-        records = active.read(store, ledger, row.project_id, where, with_dense=with_dense)
+        if only is not None and principals is None:
+            where.must.append(Condition("chunk_id", "any", [*only]))
+        nothing = only is not None and not only and principals is None
+        records = [] if nothing else active.read(store, ledger, row.project_id, where, with_dense=with_dense)
         if _published(ledger, document_id).active_revision == revision:
             return _view(row, revision, records, principals)
     raise StorageError(f"document {document_id} was replaced {LOOKS} times while it was read")

@@ -126,7 +126,7 @@ def _page(
     if_none_match: str | None,
 ) -> Response:
     for look in range(LOOKS):
-        view = visible(deps, caller, document_id)
+        view = visible(deps, caller, document_id, only=chunk_ids)
         check_showable(deps, view.row)
         if not shows_page(view, page) or page > (view.row.page_count or page):
             raise no_such_page(page)
@@ -139,7 +139,7 @@ def _page(
             with original(deps, view.row) as path:
                 png = deps.inspector.render(path, view.row.filename, page, dpi, drawn)
         except SourceError:
-            if look == LOOKS - 1 or visible(deps, caller, document_id).revision == view.revision:
+            if look == LOOKS - 1 or visible(deps, caller, document_id, only=[]).revision == view.revision:
                 raise
             continue  # the original went with a revision that was replaced meanwhile
         return Response(png, media_type="image/png", headers={**_SAFE, "ETag": tag})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 
 from engine.errors import CorpusError
 from serve.context import DepsDep, in_thread
@@ -32,9 +32,10 @@ async def readyz(deps: DepsDep) -> Response:
     return JSONResponse({"status": "ok" if ready else "unavailable", "checks": checks}, 200 if ready else 503, headers)
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(deps: DepsDep) -> Response:
     """Prometheus text format."""
     waiting, working = await in_thread(deps.registry.queue_depth)
     deps.metrics.queue(waiting, working)
-    return Response(deps.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = await in_thread(deps.metrics.text)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

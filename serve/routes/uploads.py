@@ -52,13 +52,10 @@ async def parse(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
 async def _parse(deps: Deps, caller: Caller, request: Request, received: Received) -> Response:
     intake = await _intake(deps, caller, received, "parse")
     file = intake.files[0]
-    taken = False
 
     async def work() -> Response:
-        nonlocal taken
         (upload,) = await in_thread(uploads_of, deps, caller, request, intake, False)
-        await in_thread(deps.registry.accept, [upload])
-        taken = True
+        await in_thread(_accept, deps, received, [upload])
         await deps.wake()
         seconds = await in_thread(estimated_seconds, deps, upload.size)
         answer = Accepted(document_id=upload.document_id, estimated_duration_seconds=seconds)
@@ -66,9 +63,15 @@ async def _parse(deps: Deps, caller: Caller, request: Request, received: Receive
 
     same = fingerprint("parse", intake.fields.model_dump(), file.filename, file.sha256)
     answer = await once(deps, caller, intake.project.id, request, same, work)
-    if not taken:  # the answer of an earlier request with the same key: this one's file is not needed
-        await received.discard()
+    await received.discard()  # still ours only when an earlier request with the same key was answered
     return answer
+
+
+def _accept(deps: Deps, received: Received, uploads: list[Upload], batch_id: str | None = None) -> None:
+    with received.hand_over():
+        deps.registry.accept(uploads, batch_id)
+    for upload in uploads:
+        deps.metrics.uploaded(upload.size)
 
 
 @router.post(
@@ -93,14 +96,11 @@ async def _batch(deps: Deps, caller: Caller, request: Request, received: Receive
     intake = await _intake(deps, caller, received, "batch")
     if intake.fields.source_id is not None and len(intake.files) > 1:
         raise InputError("source_id names one document, not the files of a batch", Code.INVALID_REQUEST)
-    taken = False
 
     async def work() -> Response:
-        nonlocal taken
         uploads = await in_thread(uploads_of, deps, caller, request, intake, True)
         batch_id = str(uuid.uuid4())
-        await in_thread(deps.registry.accept, uploads, batch_id)
-        taken = True
+        await in_thread(_accept, deps, received, uploads, batch_id)
         await _drop_refused(deps, intake, uploads)
         await deps.wake()
         answer = BatchAccepted(batch_id=batch_id, document_ids=[upload.document_id for upload in uploads])
@@ -109,8 +109,7 @@ async def _batch(deps: Deps, caller: Caller, request: Request, received: Receive
     names = [[file.filename, file.sha256] for file in intake.files]
     same = fingerprint("batch", intake.fields.model_dump(), names)
     answer = await once(deps, caller, intake.project.id, request, same, work)
-    if not taken:
-        await received.discard()
+    await received.discard()
     return answer
 
 

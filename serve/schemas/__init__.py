@@ -23,9 +23,10 @@ class Model(BaseModel):
 
 
 class Request(BaseModel):
-    """A JSON request: unknown fields are errors, so that a misspelt one is not silently ignored."""
+    """A JSON request: unknown fields are errors, so that a misspelt one is not silently ignored, and so is a number
+    where true or false belongs."""
 
-    model_config = ConfigDict(extra="forbid", str_max_length=100_000)
+    model_config = ConfigDict(extra="forbid", strict=True, str_max_length=100_000)
 
 
 class ErrorBody(Model):

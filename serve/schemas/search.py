@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from engine.search.records import CHANNELS, SearchResult
 from serve.schemas import Model, Request
@@ -14,7 +14,13 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-OneOrMore = Annotated[list[Annotated[str, Field(max_length=1000)]], BeforeValidator(_listed), Field(max_length=1000)]
+_VALUE: dict[str, Any] = {"type": "string", "maxLength": 1000}
+OneOrMore = Annotated[
+    list[Annotated[str, Field(max_length=1000)]],
+    BeforeValidator(_listed),
+    Field(max_length=1000),
+    WithJsonSchema({"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "maxItems": 1000}]}),
+]
 Channel = Literal["dense", "content", "path", "term"]
 assert set(CHANNELS) == set(Channel.__args__)  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -32,7 +38,6 @@ class Filters(Request):
 
 class Search(Request):
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "example": {
                 "query": "What was the Q3 revenue growth?",

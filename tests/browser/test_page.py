@@ -12,9 +12,9 @@ from serve.local import running_server
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Page, expect  # noqa: E402
+from playwright.sync_api import Page, expect
 
-from tests.browser.visits import PATIENCE, Visit, make_project, pdf  # noqa: E402
+from tests.browser.visits import PATIENCE, Visit, make_project, pdf
 
 pytestmark = pytest.mark.browser
 

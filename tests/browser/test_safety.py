@@ -16,9 +16,9 @@ from serve.local import running_server
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Page, expect  # noqa: E402
+from playwright.sync_api import Page, expect
 
-from tests.browser.visits import Visit, make_project  # noqa: E402
+from tests.browser.visits import Visit, make_project
 
 pytestmark = pytest.mark.browser
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-import zipfile
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -21,14 +19,14 @@ from engine.registry.online import Lease
 from engine.store import Points
 from engine.store.edge import EdgeStore
 from engine.sweep import sweep
-from tests.engine.uploads import Bench, benches
+from tests.engine.uploads import Bench, benches, box
 
 PARAGRAPHS = "\n\n".join(f"Paragraph {n}: {text(n)}" for n in range(8)).encode()
 
 
 @pytest.fixture(scope="module")
 def shared_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with benches(tmp_path_factory.mktemp("bench")) as bench:
+    with benches(tmp_path_factory.mktemp("bench"), **{"security.pii_entities": ["EMAIL"]}) as bench:
         yield bench
 
 
@@ -39,15 +37,6 @@ def bench(shared_bench: Bench) -> Iterator[Bench]:
     yield shared_bench
     scratch = shared_bench.settings.scratch
     assert scratch is not None and list(scratch.glob("*")) == [], "scratch is left behind"
-
-
-def box(**files: str) -> bytes:
-    """A zip archive."""
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("_", "."), content)
-    return packed.getvalue()
 
 
 # ---------------------------------------------------------------- options
@@ -251,6 +240,23 @@ def test_an_interrupted_attempt_stops_within_moments_and_leaves_the_worker_usabl
     bench.registry.delete(lease.document_id)
     bench.upload(PARAGRAPHS)
     assert bench.process()[0].status == "published"
+
+
+def test_an_interruption_while_the_child_starts_is_heeded(bench: Bench) -> None:
+    worker = IngestWorker(bench.settings, bench.registry, bench.store, bench.objects, bench.embedder)
+    bench.upload(PARAGRAPHS)
+    lease = bench.lease()
+
+    def stop_when_started() -> None:
+        while worker.slot.pid is None:
+            time.sleep(0.001)
+        worker.interrupt()
+
+    threading.Thread(target=stop_when_started).start()
+    with pytest.raises(Over):
+        worker.process(lease, {})
+    assert bench.row(lease.document_id).status == "processing", "nothing was recorded"
+    worker.close()
 
 
 class Away(EdgeStore):

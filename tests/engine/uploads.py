@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
 from fake_embedder import SIZE, FakeEmbedder
@@ -87,6 +89,15 @@ class Bench:
     def terminal_events(self, document_id: str) -> list[str]:
         types = [e.type for e in self.registry.events(document_id)]
         return [t for t in types if t in ("document.completed", "document.failed", "document.deleted")]
+
+
+def box(**files: str) -> bytes:
+    """A zip archive."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return packed.getvalue()
 
 
 @contextmanager

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import fitz
 import httpx
+import pymupdf as fitz
 import pytest
-from tenants import Ids, operations, send, without_ids
+from walk import Ids, operations, send, without_ids
 
 from engine.settings import Settings, load
 from serve.auth import digest

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
+import logging
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI, Request
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from otlp_collector import Collector
 
 from engine.errors import Code, ConfigError, InputError
 from engine.settings import Telemetry
@@ -31,50 +29,14 @@ TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 PROJECT = "0b7c9a52-8f5c-4b39-9f0c-1a6c1b7f9d10"
 
 
-class Collector:
-    """Takes what is exported to /v1/traces."""
-
-    def __init__(self) -> None:
-        self.requests: list[ExportTraceServiceRequest] = []
-        self.bodies: list[bytes] = []
-        self.delay = 0.0
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                time.sleep(outer.delay)
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                body = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
-                assert (self.path, self.headers["Content-Type"]) == ("/v1/traces", "application/x-protobuf")
-                outer.bodies.append(body)
-                outer.requests.append(ExportTraceServiceRequest.FromString(body))
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def spans(self) -> dict[str, Span]:
-        resources = [r for request in self.requests for r in request.resource_spans]
-        return {span.name: span for r in resources for scope in r.scope_spans for span in scope.spans}
-
-
 def attributes(span: Span) -> dict[str, Any]:
     return {a.key: getattr(a.value, str(a.value.WhichOneof("value"))) for a in span.attributes}
 
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    collector = Collector()
-    yield collector
-    collector.server.shutdown()
-    collector.server.server_close()
+    with Collector() as collector:
+        yield collector
 
 
 @pytest.fixture
@@ -109,6 +71,14 @@ def test_work_continues_the_trace_of_its_request(collector: Collector, start: Ca
     assert (ingest.kind, embed.kind) == (Span.SPAN_KIND_CONSUMER, Span.SPAN_KIND_INTERNAL)
     resource = {a.key: a.value.string_value for a in collector.requests[0].resource_spans[0].resource.attributes}
     assert (resource["service.name"], resource["service.instance.id"]) == ("corpus-test", "r1")
+
+
+def test_lines_logged_inside_a_span_carry_its_trace(start: Callable[..., None]) -> None:
+    record = logging.makeLogRecord({"name": "serve.worker", "msg": "an attempt ended"})
+    assert "trace_id" not in logs.described(record)
+    start()
+    with tracing.span("ingest", TRACEPARENT):
+        assert logs.described(record)["trace_id"] == TRACE
 
 
 def test_failures_leave_type_and_code_but_no_words(collector: Collector, start: Callable[..., None]) -> None:

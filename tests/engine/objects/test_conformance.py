@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ from s3_server import KEY, SECRET, s3_server
 from engine.errors import SourceError, StorageError
 from engine.objects import ObjectStore
 from engine.objects.open import open_objects
+from engine.objects.s3 import S3Objects
 from engine.settings import load
 
 MIB = 1 << 20
@@ -158,12 +158,13 @@ def test_listing_by_prefix(objects: ObjectStore) -> None:
 
 
 def test_listing_more_than_a_page_while_deleting(objects: ObjectStore) -> None:
-    for n in range(1100):
+    count = 1040 if isinstance(objects, S3Objects) else 100  # a page of S3 holds 1000
+    for n in range(count):
         objects.put(f"many/{n:04}", b"")
     for stored in itertools.islice(objects.list("many/"), 30):
         objects.delete(stored.key)
-    assert len(keys(objects)) == 1070
-    assert objects.delete_prefix("many/") == 1070
+    assert len(keys(objects)) == count - 30
+    assert objects.delete_prefix("many/") == count - 30
     assert keys(objects) == []
 
 
@@ -194,19 +195,6 @@ def test_a_crashed_writer_is_swept_by_age(objects: ObjectStore) -> None:
         crashed.commit()
     crashed.abort()
     assert keys(objects) == ["kept"]
-
-
-def test_many_threads_write_and_delete_in_one_folder(objects: ObjectStore) -> None:
-    """Deletions remove emptied folders while others write into them."""
-
-    def work(name: str) -> None:
-        for n in range(30):
-            objects.put(f"f/g/{name}{n}", b"x")
-            objects.delete(f"f/g/{name}{n}")
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(work, "abcd"))
-    assert keys(objects) == []
 
 
 def test_writing_takes_memory_independent_of_size(objects: ObjectStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,20 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot make folder"):
         open_objects(load({"home": tmp_path / "file"}, environ={}))
+
+
+def test_many_threads_write_and_delete_in_one_folder(tmp_path: Path) -> None:
+    """Deletions remove emptied folders while others write into them."""
+    objects = LocalObjects(tmp_path / "objects")
+
+    def work(name: str) -> None:
+        for n in range(60):
+            objects.put(f"f/g/{name}{n}", b"x")
+            objects.delete(f"f/g/{name}{n}")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, "abcd"))
+    assert [path.name for path in (tmp_path / "objects").rglob("*")] == [".partial"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")

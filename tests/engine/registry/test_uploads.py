@@ -84,7 +84,7 @@ def test_a_refused_upload_fails_at_once(registry: Registry, project: Project) ->
     assert row is not None
     assert (row.status, row.error_code, row.error_stage) == ("failed", "ENCRYPTED_DOCUMENT", "detect")
     assert registry.ingest(A) is None
-    assert types(registry, "a") == ["document.failed"]
+    assert types(registry, "a") == ["document.accepted", "document.failed"]
     assert last(registry, "a").data["error"] == {
         "code": "ENCRYPTED_DOCUMENT", "stage": "detect", "message": "needs a password",
     }  # fmt: skip
@@ -102,7 +102,7 @@ def test_a_refused_upload_supersedes_one_that_waits(registry: Registry, project:
     assert not registry.settle(A, held.generation)
     assert registry.ingest(A) is None
     assert registry.orphaned_objects() == ["uploads/a/1"]
-    assert types(registry, "a") == ["document.accepted", "document.failed"]
+    assert types(registry, "a") == ["document.accepted", "document.accepted", "document.failed"]
 
 
 def test_a_newer_upload_supersedes_one_in_work(registry: Registry, project: Project) -> None:
@@ -269,7 +269,7 @@ def test_an_upload_whose_document_was_taken_elsewhere_is_dropped(registry: Regis
 
 def test_renewing_keeps_the_lease_and_tells_new_stages(registry: Registry, project: Project) -> None:
     accept(registry, project, "a")
-    assert not registry.renew(A, 1, 60), "not leased"
+    assert not registry.renew(A, 1, 60, "fetch"), "not leased"
     held = only(registry, seconds=0.2)
     assert registry.renew(A, held.generation, 60, "extract")
     assert registry.renew(A, held.generation, 60, "extract")
@@ -297,10 +297,13 @@ def test_a_released_upload_waits_at_its_old_place(registry: Registry, project: P
     assert registry.queue_depth() == (1, 1)
     registry.release(A, held.generation)
     assert registry.queue_depth() == (2, 0)
-    assert _status(registry)[0] == "pending"
+    assert _status(registry) == ("pending", 3)
+    assert not registry.renew(A, held.generation, 60, "embed")
+    assert registry.publish([published(held, "late")]) == set(), "nothing of the attempt is heard any more"
+    assert registry.fail([(A, held.generation, Failure("EXTRACTION_FAILED", "extract", "the child is gone"))]) == set()
     registry.release(A, held.generation)
     again = only(registry)
-    assert (again.key, again.attempt, again.generation) == ("a", 1, 3)
+    assert (again.key, again.attempt, again.generation) == ("a", 1, 4)
     registry.publish([published(again)])
     registry.release(A, again.generation)
     assert _status(registry)[0] == "completed"
@@ -504,7 +507,8 @@ def test_a_batch_of_refused_files_completes_at_once(registry: Registry, project:
     batch = str(uuid4())
     registry.accept([refused(project, "a"), refused(project, "b")], batch)
     sent = registry.lease_deliveries("w", 60, 9)
-    assert sorted(s.event.type for s in sent) == ["batch.completed", "document.failed", "document.failed"]
+    told = ["document.accepted", "document.failed"] * 2
+    assert [s.event.type for s in sorted(sent, key=lambda s: s.event.id)] == [*told, "batch.completed"]
 
 
 def test_a_lost_worker_completes_the_batch_too(registry: Registry, project: Project) -> None:

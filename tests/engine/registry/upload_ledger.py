@@ -63,7 +63,7 @@ def finish(registry: Registry, lease: Lease, revision: str = "r1") -> bool:
 
 
 def types(registry: Registry, key: str) -> list[str]:
-    return [event.type for event in registry.events(document_id(key))]
+    return [event.type for event in registry.events(document_id(key), limit=10_000)]
 
 
 def last(registry: Registry, key: str) -> Event:

@@ -156,24 +156,25 @@ class Ingest:
         last = lease.attempt >= self._settings.serve.attempts
         self._hand = lease
         try:
-            return self._process(lease, last)
+            outcomes = self._process(lease, last)
         except Over:
             return self._given_up(lease)
         except Again as again:
             self._trouble = True
             log.warning("an attempt failed and will be repeated", extra={"code": again.failure.code})
             return again.failure.code
-        except StorageError:
-            raise
-        except CorpusError as error:  # the machine is at fault: a model, a program, the isolated child
+        except CorpusError as error:  # a store is away, or the machine is at fault: a model, the isolated child
             return self._broken(lease, last, Failure(error.code, error.stage or "", error.message))
         except Exception as error:
             log.exception("an attempt failed by a defect", extra={"error": type(error).__name__})
             return self._broken(lease, last, Failure(Code.INTERNAL, "", f"internal error ({type(error).__name__})"))
         finally:
             self._hand = None
+        project = self._registry.project(lease.project_id)
+        self._settle(lease, self._here().keeps_original(lease, project.settings))
+        return _code(outcomes[-1])
 
-    def _process(self, lease: Lease, last: bool) -> str:
+    def _process(self, lease: Lease, last: bool) -> list[Outcome]:
         worker, registry = self._here(), self._registry
         project = registry.project(lease.project_id)
 
@@ -184,9 +185,7 @@ class Ingest:
                     raise Over
                 heart.enter(stage)
 
-            outcomes = worker.process(lease, project.settings, enter, last)
-        self._settle(lease, worker.keeps_original(lease, project.settings))
-        return _code(outcomes[-1])
+            return worker.process(lease, project.settings, enter, last)
 
     def _settle(self, lease: Lease, keep_original: bool) -> None:
         if self._registry.settle(lease.document_id, lease.generation, keep_original):
@@ -203,12 +202,14 @@ class Ingest:
         return "released"
 
     def _broken(self, lease: Lease, last: bool, failure: Failure) -> str:
-        """Another worker may do better; after the last attempt it is the document's failure."""
+        """Another worker may do better; after the last attempt it is the document's failure, unless it was published
+        before things went wrong."""
         self._trouble = True
         log.error("an attempt failed on this machine", extra={"code": failure.code})
-        if last:
+        row = self._registry.document(lease.document_id) if last else None
+        if row is not None and (row.status, row.generation) == ("processing", lease.generation):
             self._registry.fail([(lease.document_id, lease.generation, failure)])
-            self._settle(lease, False)
+        self._settle(lease, self._keep_originals())
         return failure.code
 
     def _here(self) -> IngestWorker:

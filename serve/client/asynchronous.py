@@ -121,6 +121,8 @@ class AsyncCorpus:
                         await source.response.aread()
                         raise error_of(source.response)
                     async for sent in source.aiter_sse():
+                        if not sent.data:  # a heartbeat
+                            continue
                         event = Event(sent.event, json.loads(sent.data)["data"], sent.id)
                         last = event.id or last
                         yield event

@@ -121,6 +121,8 @@ class Corpus:
                     source.response.read()
                     raise error_of(source.response)
                 for sent in source.iter_sse():
+                    if not sent.data:  # a heartbeat
+                        continue
                     event = Event(sent.event, json.loads(sent.data)["data"], sent.id)
                     last = event.id or last
                     yield event

@@ -256,6 +256,26 @@ def test_while_the_store_is_away_the_queue_is_left_alone(bench: Bench, tmp_path:
 
 
 @pytest.mark.slow
+def test_what_goes_wrong_after_the_flip_does_not_undo_it(bench: Bench, tmp_path: Path) -> None:
+    class Stuck(EdgeStore):
+        def delete(self, where: object) -> None:
+            raise StorageError("away")
+
+    store = Stuck(tmp_path / "other")
+    store.ensure({"fake": 16})
+    document = bench.upload(text(1).encode())
+    for _ in range(2):
+        bench.registry.lease("dead", 0)
+        time.sleep(0.01)
+    ingest = worker(bench, store=store)
+    assert ingest.run_once()  # the last attempt
+    assert (bench.row(document).status, bench.row(document).error_code) == ("completed", "")
+    assert bench.terminal_events(document) == ["document.completed"]
+    ingest.close()
+    store.close()
+
+
+@pytest.mark.slow
 def test_a_defect_is_tried_by_others_and_recorded_in_the_end(bench: Bench) -> None:
     class Broken(FakeEmbedder):
         def embed_documents(self, texts: list[str]):

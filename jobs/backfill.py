@@ -22,6 +22,7 @@ from engine.layout import Layout, plan_layout
 from engine.prepare import Run
 from engine.records import Outcome, SourceItem
 from engine.registry import Project
+from engine.registry.online import UPLOADS
 from engine.registry.queries import Registry, open_registry
 from engine.report import OutcomeFiles, Totals, write_report
 from engine.scratch import make_folder, sweep_scratch
@@ -136,6 +137,8 @@ def open_session(settings: Settings, options: Options, planning: bool = False) -
     if settings.security.pii_redaction:
         wanted_kinds(settings)
     source = open_source(options.source, settings, options.manifest)
+    if (options.source_name or source.root) == UPLOADS:
+        raise ConfigError(f"a source cannot be named {UPLOADS!r}: that is where the API's uploads belong")
     info = model_info(settings)
     if not planning:
         registry.register_model(info.vector_name, _model_facts(info))

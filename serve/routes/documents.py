@@ -142,6 +142,7 @@ def _remove(deps: Deps, project_id: str, gone: list[str], keys: list[str]) -> No
         for key in keys:
             deps.objects.delete(key)
         for document_id in gone:
-            deps.objects.delete_prefix(f"artifacts/{project_id}/{document_id}/")
+            if deps.registry.document(document_id) is None:  # not uploaded anew in the meantime
+                deps.objects.delete_prefix(f"artifacts/{project_id}/{document_id}/")
     except CorpusError as error:
         logging.getLogger("corpus.serve").warning("leftovers of deleted documents wait for the sweep: %s", error.code)

@@ -62,7 +62,8 @@ async def create_project(deps: DepsDep, caller: CallerDep, request: Request, wan
 def _create(deps: Deps, caller: Caller, wanted: NewProject) -> ProjectRow:
     if any(project.slug == wanted.slug for project in deps.registry.projects()):
         raise InputError(f"there is a project {wanted.slug!r} already", Code.CONFLICT)
-    settings = settings_of({}, wanted.settings)
+    # the chunk profile is kept from the first day: another default of the server must not cut its documents anew
+    settings = settings_of({"chunking": deps.settings.chunking.model_dump()}, wanted.settings)
     project = deps.registry.project(wanted.slug, create=True, settings=settings)
     deps.registry.audit(project.id, caller.subject, "project.create", project.id, {"settings": settings})
     return project

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ssl
 import threading
 from collections.abc import Iterator
@@ -67,8 +67,8 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     """Files of a certificate for another name than the one it is asked by, and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "corpus.example.org")])
-    now = datetime.datetime.now(datetime.UTC)
-    day = datetime.timedelta(days=1)
+    now = dt.datetime.now(dt.UTC)
+    day = dt.timedelta(days=1)
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
     ).sign(key, hashes.SHA256())

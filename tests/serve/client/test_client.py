@@ -43,7 +43,7 @@ def test_a_failed_document_is_an_error_with_its_reason(corpus: Corpus) -> None:
 
 def test_projects(corpus: Corpus) -> None:
     made = corpus.create_project("client-made", {"retention_days": 30})
-    assert made.settings == {"retention_days": 30}
+    assert made.settings["retention_days"] == 30 and made.settings["chunking"]["max_tokens"] == 512
     assert "client-made" in {project.slug for project in corpus.projects()}
     with pytest.raises(ApiError) as taken:
         corpus.create_project("client-made")

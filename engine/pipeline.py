@@ -22,6 +22,7 @@ import ray
 import ray.data
 from ray._raylet import Config  # pyright: ignore[reportAttributeAccessIssue] - native code without stubs
 from ray.data.exceptions import ExecutionTimeoutError
+from ray.data.read_api import from_blocks
 from ray.exceptions import RayError
 from ray.util.annotations import RayDeprecationWarning
 
@@ -214,7 +215,9 @@ def _pass(items: list[SourceItem], per_block: int, job: Job, layout: Layout) -> 
     context.execution_no_progress_timeout_s = int(max(3600, 200 * job.settings.limits.document_seconds))
     context.enable_progress_bars = False
     tables = [items_table(items[start : start + per_block]) for start in range(0, len(items), per_block)]
-    data = _stages(ray.data.from_arrow(tables), job, layout, len(tables))
+    # from_arrow would run a task of one whole CPU per block to count its rows, and wait for ever for that CPU in a
+    # cluster that is nearly full
+    data = _stages(from_blocks(tables), job, layout, len(tables))
     try:
         for table in data.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
             yield outcomes_of(table)

@@ -313,18 +313,19 @@ def _from_environment(env: Mapping[str, str]) -> Tree:
         _put(tree, "home", env["CORPUS_HOME"])
     for name, value in sorted(env.items()):
         if name.startswith(PREFIX) and name not in RESERVED:
-            _put(tree, name.removeprefix(PREFIX).lower().replace("__", "."), _decoded(value))
+            _put(tree, name.removeprefix(PREFIX).lower().replace("__", "."), decoded(value))
     return tree
 
 
-def _decoded(value: str) -> object:
-    """Lists and mappings are written as YAML in the environment; all else stays text for pydantic."""
+def decoded(value: str) -> object:
+    """A setting as given in the environment or with --set: lists and mappings are YAML, all else stays text for
+    pydantic."""
     if value[:1] not in ("[", "{"):
         return value
     try:
         return yaml.safe_load(value)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{value[:40]!r} in the environment is neither text nor YAML: {error}") from error
+        raise ConfigError(f"{value[:40]!r} is neither text nor YAML: {error}") from error
 
 
 def _put(tree: Tree, dotted: str, value: object) -> None:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.errors import Code, ConfigError, CorpusError, SourceError, StorageError
-from engine.settings import Settings, load
+from engine.settings import Settings, decoded, load
 from jobs.submit_cli import app as submit_app
 from jobs.token import app as token_app
 
@@ -56,7 +56,7 @@ def common(
     overrides: dict[str, object] = {"home": home}
     for pair in set_ or []:
         name, _, value = pair.partition("=")
-        overrides[name.strip()] = value
+        overrides[name.strip()] = decoded(value)
     context.obj = {"overrides": overrides, "config": config}
 
 

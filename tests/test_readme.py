@@ -36,7 +36,8 @@ def test_the_commands_run_as_written(tmp_path: Path) -> None:
     script = f"set -eo pipefail\ntrap 'kill %1; wait' EXIT\n{block}\npython - <<'PYTHON'\n{client}PYTHON\n"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "CORPUS_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    command = ["bash", "-c", script]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
     (ROOT / "sent.json").unlink(missing_ok=True)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "document.completed" in done.stdout

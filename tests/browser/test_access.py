@@ -25,7 +25,8 @@ REPORT = pdf([(72, "Harbour"), (120, "The green crane lifts cargo from the ship.
 LONG = "a-very-long-name-without-a-single-space-" * 4 + ".md"
 NOTES = (
     "# Cargo\n\n" + "cargo/" * 60 + "\n\n| Ship | Cargo | Weight | Origin | Destination | Remark |\n"
-    "| --- | --- | --- | --- | --- | --- |\n| Aurora | timber | 1200 | Bergen | Rotterdam | unloaded-by-the-green-crane |\n"
+    "| --- | --- | --- | --- | --- | --- |\n"
+    "| Aurora | timber | 1200 | Bergen | Rotterdam | unloaded-by-the-green-crane |\n"
     "\n## Program\n\n```python\n" + "cargo = [" + "1, " * 80 + "]\n```\n"
 )
 

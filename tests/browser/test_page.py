@@ -3,9 +3,11 @@ sentence, open it where it stands; and see why a file failed."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 
 import pytest
+from corpora import sentence
 
 from engine.settings import load
 from serve.local import running_server
@@ -18,11 +20,17 @@ from tests.browser.visits import PATIENCE, Visit, make_project, pdf
 
 pytestmark = pytest.mark.browser
 
+
+def lines(draw: random.Random, top: float, count: int) -> list[tuple[float, str]]:
+    """A paragraph of `count` lines of unlike sentences, its first line at `top`."""
+    return [(top + 16 * n, sentence(draw)) for n in range(count)]
+
+
 SENTENCE = "The lighthouse keeper polished the brass lens with vinegar every Thursday."
 TOP = 560.0  # of the sentence on page 2, in points
 REPORT = pdf(
-    [(72, "Harbour report"), (120, "The crane on the north quay was painted green in the spring of last year.")],
-    [(72, "A second page"), (120, "Cargo was weighed on the old scale."), (TOP, SENTENCE)],
+    lines(random.Random(1), 60, 30),
+    [*lines(random.Random(2), 60, 26), (TOP - 50, "Care of lenses"), (TOP, SENTENCE)],
     title="Harbour report",
 )
 # Collects where the picture has the colour of the mark's edge, in parts of its width and height.
@@ -79,7 +87,7 @@ def test_upload_watch_search_and_open_the_cited_page(visit: Visit) -> None:
     expect(picture).to_be_visible()
     expect(page.locator("#page-number")).to_have_text("Page 2 of 2")
     marked = page.evaluate(MARKED)
-    assert marked["rows"][0] <= (TOP + 2) / 842
+    assert (TOP - 80) / 842 <= marked["rows"][0] <= (TOP + 2) / 842
     assert marked["rows"][1] >= (TOP + 10) / 842
     assert marked["columns"][0] == pytest.approx(72 / 595, abs=0.02)
     expect_in_view(page, TOP)
@@ -108,18 +116,20 @@ def expect_in_view(page: Page, top: float) -> None:
 
 
 def test_a_file_that_is_refused_and_one_that_fails_show_their_reasons(visit: Visit) -> None:
-    visit.expected = {415}
+    visit.expected = {415, 422}
     page = visit.open("broken", "documents")
     program = b"MZ\x90\x00" + bytes(200)
-    visit.choose(("invoice.pdf", program), ("torn.pdf", REPORT[:300]))
-    refused = visit.row("invoice.pdf")
+    visit.choose(("setup.exe", program), ("invoice.pdf", program), ("torn.pdf", REPORT[:300]))
+    refused = visit.row("setup.exe")
     expect(refused).to_have_attribute("data-state", "failed", timeout=PATIENCE)
     expect(refused.locator(".reason")).to_contain_text("UNSUPPORTED_FORMAT")
     expect(refused.locator(".reason p").first).to_contain_text("not supported")
+    wrong = visit.row("invoice.pdf").locator(".reason")
+    expect(wrong).to_contain_text("the file is named .pdf but its bytes are not", timeout=PATIENCE)
     torn = visit.row("torn.pdf")
     expect(torn).to_have_attribute("data-state", "failed", timeout=PATIENCE)
     expect(torn.locator(".reason")).to_contain_text("EXTRACTION_FAILED")
-    expect(page.locator("#uploads-summary")).to_have_text("2 of 2 files done, 2 failed")
+    expect(page.locator("#uploads-summary")).to_have_text("3 of 3 files done, 3 failed")
 
     page.get_by_label("Status").select_option("Failed")
     failed = page.locator("#document-list > li")

@@ -31,7 +31,7 @@ class Visit:
     problems: list[str] = field(default_factory=lambda: list[str]())
 
     def watch(self) -> None:
-        self.page.on("console", self._console)
+        self.page.on("console", lambda message: self._console(message))
         self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
         self.page.on("request", lambda request: self._request(request.url))
         self.page.on("crash", lambda _: self.problems.append("the page crashed"))
@@ -95,13 +95,13 @@ def make_project(url: str, slug: str, token: str | None = None) -> str:
 
 
 def pdf(*pages: list[tuple[float, str]], title: str = "") -> bytes:
-    """A4 pages of lines: (distance from the top in points, text)."""
+    """A4 pages of lines: (distance from the top in points, text). One without a full stop is a heading."""
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=(595, 842))
     canvas.setTitle(title)
     for lines in pages:
-        canvas.setFont("Helvetica", 12)
         for top, text in lines:
+            canvas.setFont(*(("Helvetica", 12) if text.endswith(".") else ("Helvetica-Bold", 20)))
             canvas.drawString(72, 842 - top - 12, text)
         canvas.showPage()
     canvas.save()

@@ -242,7 +242,8 @@ def test_a_backfill_finds_room_beside_it_and_gives_way_to_searches(
         assert report["totals"]["published"] == 60
         assert find(client, "archive", "harbour").json()["results"]
     assert set(statuses) == {200} and statuses[200] > 10, statuses
-    assert niceness == {"Fused": {15}, "Api": {0}}
+    assert 15 in niceness["Fused"]  # 0 for a moment, until its constructor runs
+    assert niceness["Api"] == {0}
 
 
 def _words(process: psutil.Process) -> list[str]:

@@ -58,7 +58,10 @@ docker: ## build the container image
 dev: setup ## serve the API on port 8016
 	$(BIN)/corpus serve
 
+migrate: setup ## bring the registry's schema to this version
+	$(BIN)/corpus status > /dev/null
+
 clean: ## remove the demo's state and caches
 	rm -rf $(DEMO_HOME) .pytest_cache .ruff_cache
 
-.PHONY: lock help setup system demo test slow lint format bench docker dev clean
+.PHONY: lock help setup system migrate demo test slow lint format bench docker dev clean

@@ -37,9 +37,10 @@ def upload_id_for(project_id: str, source_id: str) -> str:
     return _uuid("upload", project_id, source_id)
 
 
-def repeated_upload_id(project_id: str, caller: str, idempotency_key: str, position: int) -> str:
-    """Id of an uploaded document whose request may be sent again: the repetition is the same document."""
-    return _uuid("repeated", project_id, caller, idempotency_key, str(position))
+def repeated_upload_id(project_id: str, caller: str, idempotency_key: str, position: int, sha256: str) -> str:
+    """Id of an uploaded document whose request may be sent again: the repetition is the same document. Another file
+    (`sha256` of its bytes) under a key that was used long ago is another one, not a new revision."""
+    return _uuid("repeated", project_id, caller, idempotency_key, str(position), sha256)
 
 
 def child_id(parent_id: str, inner_path: str) -> str:

@@ -1,13 +1,13 @@
 """Looks at files for a process that must not parse them itself: which format they have, what a page looks like.
 
-One isolated child, started when first needed, does the looking; its parent only ever sees a format's name or
-the bytes of a PNG.
+Isolated children, started when first needed, do the looking; their parent only ever sees a format's name or the
+bytes of a PNG.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotDone
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from engine.errors import Code, CorpusError, InputError, Stage
 from engine.isolate import Slot
 from engine.prepare import child_settings
-from engine.settings import Settings
+from engine.settings import Limits, Settings
 
 HANDLER = "engine.inspector:handle"
 DETECT_SECONDS = 10.0
@@ -108,14 +108,13 @@ def _settings(encoded: str) -> Settings:
 
 # ---------------------------------------------------------------- in the parent
 class Inspector:
-    """Owns the child. Safe to use from many threads: calls wait for one another, in a thread of the inspector's own,
-    since the child dies with the thread that started it."""
+    """Owns the children: one finds formats, the other draws pages, so that who looks at slow pages holds up no upload.
+    Safe to use from many threads: calls of a kind wait for one another, in a thread of the inspector's own, since a
+    child dies with the thread that started it."""
 
     def __init__(self, settings: Settings) -> None:
         self._encoded = child_settings(settings)
-        self._slot = Slot(HANDLER, settings.limits, {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"})
-        self._lock = Lock()
-        self._thread: ThreadPoolExecutor | None = None
+        self._detecting, self._drawing = _Lane(settings.limits), _Lane(settings.limits)
 
     def detect(self, path: Path, filename: str) -> str:
         """The format id of the file at `path`.
@@ -124,7 +123,7 @@ class Inspector:
         EXTRACTION_FAILED for a file that is not what its name says, EXTRACTION_TIMEOUT, LIMIT_EXCEEDED.
         """
         request = Request("detect", str(path), filename, self._encoded)
-        reply, _ = self._ask(request, DETECT_SECONDS, "looking at the file")
+        reply, _ = _ask(self._detecting, request, DETECT_SECONDS, "looking at the file")
         if not reply.format.isidentifier():
             raise _nonsense()
         return reply.format
@@ -137,31 +136,45 @@ class Inspector:
         """
         check_view(dpi, boxes)
         request = Request("render", str(path), filename, self._encoded, page, dpi, list(boxes))
-        _, picture = self._ask(request, RENDER_SECONDS, "rendering the page")
+        _, picture = _ask(self._drawing, request, RENDER_SECONDS, "rendering the page")
         if not picture.startswith(PNG):  # a child that was taken over may say anything
             raise _nonsense()
         return picture
 
     def close(self) -> None:
-        """End the child and its thread, after the call at hand; a later call starts them again."""
+        """End the children and their threads, after the calls at hand; a later call starts them again."""
+        self._detecting.close()
+        self._drawing.close()
+
+
+class _Lane:
+    """One child, and the thread it lives in."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._slot = Slot(HANDLER, limits, {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"})
+        self._lock = Lock()
+        self._thread: ThreadPoolExecutor | None = None
+
+    def close(self) -> None:
         with self._lock:
             thread, self._thread = self._thread, None
         if thread is not None:
             thread.submit(self._slot.close)
             thread.shutdown(wait=True)
 
-    def _ask(self, request: Request, seconds: float, what: str) -> tuple[Reply, bytes]:
-        answer = self._in_thread(lambda: self._call(_requests().dump_json(request), seconds, what))
-        head, _, body = answer.partition(b"\n")
+    def call(self, request: bytes, seconds: float, what: str) -> bytes:
+        """The child's answer, when the calls before it are through."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "corpus-inspector")
+            waiting: Future[bytes] = self._thread.submit(self._call, request, seconds, what)
         try:
-            reply = _replies().validate_json(head)
-            code = Code(reply.code) if reply.code else None
-            stage = Stage(reply.stage) if reply.stage else None
-        except (ValidationError, ValueError) as error:
-            raise _nonsense() from error
-        if code is not None:
-            raise InputError(reply.message, code, stage, reply.details)
-        return reply, body
+            return waiting.result(QUEUE_SECONDS)
+        except NotDone as error:
+            if waiting.cancel():
+                message = "too many files wait to be looked at"
+                raise CorpusError(message, Code.OVERLOADED, details={"retry_after": 5}) from error
+            return waiting.result()  # its turn came: its own deadline ends it
 
     def _call(self, request: bytes, seconds: float, what: str) -> bytes:
         try:
@@ -172,18 +185,19 @@ class Inspector:
             said = f"{what} took longer than {seconds:g} s"
             raise InputError(said, error.code, error.stage, error.details) from error
 
-    def _in_thread(self, work: Callable[[], bytes]) -> bytes:
-        with self._lock:
-            if self._thread is None:
-                self._thread = ThreadPoolExecutor(1, "corpus-inspector")
-            waiting: Future[bytes] = self._thread.submit(work)
-        try:
-            return waiting.result(QUEUE_SECONDS)
-        except NotDone as error:
-            if waiting.cancel():
-                message = "too many files wait to be looked at"
-                raise CorpusError(message, Code.OVERLOADED, details={"retry_after": 5}) from error
-            return waiting.result()  # its turn came: its own deadline ends it
+
+def _ask(lane: _Lane, request: Request, seconds: float, what: str) -> tuple[Reply, bytes]:
+    answer = lane.call(_requests().dump_json(request), seconds, what)
+    head, _, body = answer.partition(b"\n")
+    try:
+        reply = _replies().validate_json(head)
+        code = Code(reply.code) if reply.code else None
+        stage = Stage(reply.stage) if reply.stage else None
+    except (ValidationError, ValueError) as error:
+        raise _nonsense() from error
+    if code is not None:
+        raise InputError(reply.message, code, stage, reply.details)
+    return reply, body
 
 
 def check_view(dpi: int, boxes: Sequence[Rectangle]) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
@@ -56,7 +58,7 @@ def start_ray(settings: Settings, num_cpus: float | None = None) -> None:
 
 
 def _connect(**options: Any) -> None:
-    with _chatter_held():
+    with _chatter_held(), _sigterm_kept():
         ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
 
 
@@ -87,6 +89,17 @@ def _authenticate_as(owner: Owner) -> None:
     if owner.ray_auth and "RAY_AUTH_MODE" not in os.environ:
         os.environ["RAY_AUTH_MODE"] = owner.ray_auth
         Config.initialize("")
+
+
+@contextmanager
+def _sigterm_kept() -> Generator[None]:
+    """Ray takes SIGTERM for itself when it connects; whoever had it gets it back, so that a run can end well."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ attempt's points, perhaps being written right now, are never touched.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -40,6 +41,23 @@ def sweep(store: Store, ledger: SweepLedger, older_than_seconds: float = STALE_S
         cleaned += 1
     store.flush()
     return cleaned
+
+
+class Tombstones(Protocol):
+    """What removing deleted documents needs of the registry."""
+
+    def tombstones(self, document_ids: Sequence[str]) -> list[Attempt]: ...
+
+
+def remove_deleted(store: Store, ledger: Tombstones, document_ids: Sequence[str]) -> None:
+    """Remove the points of documents that were deleted just now. Those of one that was uploaded anew meanwhile are
+    left to its new attempt, or to `sweep`."""
+    ids: defaultdict[int, list[str | int | None]] = defaultdict(list)
+    for attempt in ledger.tombstones(document_ids):
+        ids[attempt.generation].append(attempt.document_id)
+    for generation, group in ids.items():
+        earlier = Condition("generation", "range", [None, generation + 1])
+        store.delete(Filter([Condition("document_id", "any", group), earlier]))
 
 
 def _leftovers(attempt: Attempt) -> Filter:

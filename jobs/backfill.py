@@ -200,7 +200,7 @@ def with_profile(settings: Settings, project: Project, registry: Registry | None
     kept = project.settings.get("chunking")
     profile = {**(cast("dict[str, object]", kept) if kept else settings.chunking.model_dump()), **given}
     if registry is not None and profile != kept:
-        registry.update_project_settings(project.id, {**project.settings, "chunking": profile})
+        registry.update_project_settings(project.id, lambda kept: {**kept, "chunking": profile})
     chunking = type(settings.chunking).model_validate(profile)
     return settings.model_copy(update={"chunking": chunking})
 

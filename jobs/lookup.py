@@ -13,6 +13,7 @@ from engine.registry.queries import Registry, open_registry
 from engine.settings import Settings
 from engine.store import Condition, Filter
 from engine.store.open import open_store
+from engine.sweep import remove_deleted, sweep
 
 if TYPE_CHECKING:
     from engine.store import Store
@@ -133,14 +134,12 @@ def delete_document(settings: Settings, document: str, project: str | None) -> l
     with opened(settings) as (registry, store):
         row = find_document(registry, document, project)
         gone = registry.delete(row.document_id, row.project_id)
-        store.delete(Filter([Condition("document_id", "any", list(gone))]))
+        remove_deleted(store, registry, gone)
     return gone
 
 
 def sweep_store(settings: Settings, older_than: float) -> int:
     """Remove leftovers; how many documents had any."""
-    from engine.sweep import sweep
-
     with opened(settings) as (registry, store):
         registry.interrupt_silent_runs(older_than)
         return sweep(store, registry, older_than)

@@ -2,7 +2,8 @@
 
 Ray Serve has bounds of its own, but it refuses with bare text, and it counts an event stream that lasts for minutes,
 an upload over a slow line, a search and the question whether the service is alive all alike. Here each kind has a
-lane of its own, so that none can keep out another, and the health routes always pass.
+lane of its own, so that none can keep out another, and the health routes always pass. A request takes a place only when
+its body is here: who sends one slowly, or never, holds up nobody, and needs no token for it.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from engine.errors import Code, CorpusError
+from engine.errors import Code, CorpusError, InputError
 from engine.settings import Serve
 from serve.errors import error_answer
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FREE = frozenset({"/livez", "/readyz", "/metrics"})
 UPLOADS = ("/documents/parse", "/documents/batch")
 RETRY_SECONDS = 2
 STREAMS = 1000  # event streams open at once in one process
+ARRIVING = 1000  # requests whose body is on its way
+SMALL_BYTES = 64 << 10  # of a body, as announced; larger ones have few places, since they are kept in memory
+LARGE = (16, 64)  # places and queue
+ARRIVE_SECONDS = 15.0  # for one body
 
 
 @dataclass
@@ -62,6 +67,7 @@ class Admission:
         self._streams = Lane(STREAMS, 0)
         self._uploads = Lane(max(1, bounds.max_ongoing // 2), bounds.max_queued)
         self._others = Lane(bounds.max_ongoing, bounds.max_queued)
+        self._small, self._large = Lane(ARRIVING, 0), Lane(*LARGE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in FREE:
@@ -71,11 +77,38 @@ class Admission:
         if lane.full:
             await overloaded(scope, receive, send)
             return
+        if lane is self._others and (size := _announced(scope)) != 0:
+            body = await self._body(scope, receive, send, self._small if 0 < size <= SMALL_BYTES else self._large)
+            if body is None:
+                return
+            receive = _again(body, receive)
+            if lane.full:  # by now
+                await overloaded(scope, receive, send)
+                return
         await lane.enter()
         try:
             await self._app(scope, receive, send)
         finally:
             lane.leave()
+
+    async def _body(self, scope: Scope, receive: Receive, send: Send, lane: Lane) -> bytes | None:
+        """The whole body; None when the request was answered, or has nobody left to answer."""
+        if lane.full:
+            await overloaded(scope, receive, send)
+            return None
+        try:
+            async with asyncio.timeout(ARRIVE_SECONDS):
+                await lane.enter()
+                try:
+                    return await _whole(receive)
+                finally:
+                    lane.leave()
+        except TimeoutError:
+            late = InputError(f"the body did not arrive within {ARRIVE_SECONDS:g} seconds", Code.INVALID_REQUEST)
+            await error_answer(scope, late, 408)(scope, receive, send)
+        except CorpusError as error:  # too large, as found while it arrives
+            await error_answer(scope, error)(scope, receive, send)
+        return None
 
     def _lane(self, scope: Scope) -> Lane:
         path: str = scope["path"]
@@ -84,9 +117,44 @@ class Admission:
         return self._streams if path.endswith("/events") else self._others
 
 
+def _announced(scope: Scope) -> int:
+    """The body's length in bytes; -1 when it is not told before (RFC 9112, section 6.3)."""
+    headers = {name: value for name, value in scope["headers"] if name in (b"content-length", b"transfer-encoding")}
+    if b"transfer-encoding" in headers:
+        return -1
+    length = headers.get(b"content-length", b"0")
+    return int(length) if length.isdigit() else -1
+
+
+async def _whole(receive: Receive) -> bytes | None:
+    """The body; None when the client went away."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was received already, and then what comes after it."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
 def requests_at_once(bounds: Serve) -> int:
     """More requests than `Admission` ever lets into one process: what a server in front of it may pass on."""
-    return STREAMS + 2 * bounds.max_ongoing + 2 * bounds.max_queued + 100
+    return STREAMS + ARRIVING + sum(LARGE) + 2 * bounds.max_ongoing + 2 * bounds.max_queued + 100
 
 
 async def overloaded(scope: Scope, receive: Receive, send: Send) -> None:

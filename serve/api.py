@@ -39,6 +39,7 @@ def build_api(deps: Deps) -> FastAPI:
         title="Corpus",
         version="1",
         description=DESCRIPTION,
+        docs_url=None,  # the page at /docs is ours, and needs no other host
         redoc_url=None,
         separate_input_output_schemas=False,
         generate_unique_id_function=lambda route: route.name,

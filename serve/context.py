@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Annotated, ParamSpec, TypeVar
 
+import anyio
 import anyio.to_thread
 from fastapi import Depends, Request
 
@@ -18,11 +19,21 @@ from serve.deps import Caller, Deps, Operation, Role
 P = ParamSpec("P")
 T = TypeVar("T")
 RANKS: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
+# Threads for what may take many seconds: calls of the inspector wait for one another, an agentic search has a time
+# limit of its own. They must not take those that every other request needs, nor those who draw pages the uploads'.
+LOOKING = anyio.CapacityLimiter(16)
+DRAWING = anyio.CapacityLimiter(16)
+AGENTS = anyio.CapacityLimiter(16)
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run blocking work (registry, store, objects) beside the event loop."""
     return await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
+
+
+async def in_thread_of(threads: anyio.CapacityLimiter, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like `in_thread`, in one of `threads`."""
+    return await anyio.to_thread.run_sync(lambda: work(*args, **kwargs), limiter=threads)
 
 
 def deps_of(request: Request) -> Deps:
@@ -58,6 +69,13 @@ def check_global(caller: Caller, role: Role) -> None:
     has = caller.roles.get(ALL)
     if has is None or RANKS[has] < RANKS[role]:
         raise InputError(f"this needs the role {role} in all projects", Code.FORBIDDEN)
+
+
+def check_somewhere(caller: Caller, role: Role) -> None:
+    """Raise FORBIDDEN unless the caller has at least `role` in any project: before a body is read that would be in
+    vain."""
+    if not any(RANKS[has] >= RANKS[role] for has in caller.roles.values()):
+        raise InputError(f"this needs the role {role} in a project", Code.FORBIDDEN)
 
 
 def visible_project(deps: Deps, caller: Caller, ref: str, role: Role) -> Project:

@@ -35,26 +35,27 @@ async def stream(deps: Deps, row: DocumentRow, last_event_id: str | None) -> Res
 
 async def _events(deps: Deps, row: DocumentRow, known: list[Event], after: int) -> AsyncIterator[ServerSentEvent]:
     pause, patience = POLL_SECONDS
+    last: Event | None = None
     while True:
         for event in known:
             if event.id > after:
                 yield _shown(event.type, event.data, event.id, iso(event.created_at))
                 after = event.id
                 pause = POLL_SECONDS[0]
-        if known and known[-1].type in TERMINAL:
+        last = known[-1] if known else last
+        if last is not None and last.type in TERMINAL:
             return
-        if not known and (ended := await in_thread(_ended, deps, row.document_id)):
+        if last is None and (ended := await in_thread(_ended, deps, row.document_id)):
             yield ended  # never uploaded (a backfill's), or its events are no longer kept
             return
         await asyncio.sleep(pause)
         pause = min(patience, pause * 1.5)
-        known = await in_thread(_latest, deps, row.document_id)
+        known = await in_thread(_latest, deps, row.document_id, last.id if last is not None else 0)
 
 
-def _latest(deps: Deps, document_id: str) -> list[Event]:
-    """The events of the latest upload: those of replaced ones are history."""
+def _latest(deps: Deps, document_id: str, after: int = 0) -> list[Event]:
+    """The events with an id above `after`, of the latest upload only: those of replaced ones are history."""
     events: list[Event] = []
-    after = 0
     while page := deps.registry.events(document_id, after, PAGE):
         events += page
         after = page[-1].id

@@ -92,7 +92,7 @@ def _identity(caller: Caller, request: Request, intake: Intake, position: int) -
     if source_id is not None:
         return upload_id_for(project, source_id)
     if key is not None:
-        return repeated_upload_id(project, caller.subject, key, position)
+        return repeated_upload_id(project, caller.subject, key, position, intake.files[position].sha256)
     return str(uuid.uuid4())
 
 

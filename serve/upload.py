@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
 
@@ -38,6 +39,7 @@ __all__ = ["Received", "ReceivedFile", "receive_upload"]
 
 log = logging.getLogger(__name__)
 
+LEAST_PACE = 4096  # bytes a second on the whole, after a first serve.request_seconds: a place is not held for ever
 PIECE = 1 << 18  # bytes collected before a thread is asked to parse, hash and write them
 # Threads that do so, over all uploads of this process: a slow store must not take those that other routes need.
 _WRITERS = anyio.CapacityLimiter(16)
@@ -98,7 +100,7 @@ async def receive_upload(request: Request, objects: ObjectStore, settings: Setti
       `ReceivedFile.failure`), a batch's body over serve.batch_mb, or the text fields together over serve.json_kb;
     * BATCH_TOO_LARGE: more files than serve.max_batch_size;
     * INVALID_REQUEST: no multipart/form-data, malformed, cut off, no file, a file in another field, a text that is
-      not UTF-8, or nothing arrived for serve.request_seconds.
+      not UTF-8, nothing arrived for serve.request_seconds, or on the whole too slowly (LEAST_PACE).
     Raises StorageError when the object store fails. Nothing stays behind either when the task is cancelled.
     """
     bounds = batch_upload(settings) if batch else single_upload(settings)
@@ -127,7 +129,9 @@ async def _pieces(receive: Receive, patience: float) -> AsyncIterator[bytes]:
     """The body in pieces of at least PIECE bytes, but for the last. The connection is read no faster than they are
     taken."""
     collected, more = bytearray(), True
+    received, waited = 0, 0.0  # seconds for the client, not for the object store
     while more:
+        asked_at = time.monotonic()
         try:
             async with asyncio.timeout(patience):
                 message = await receive()
@@ -136,6 +140,10 @@ async def _pieces(receive: Receive, patience: float) -> AsyncIterator[bytes]:
         if message["type"] == "http.disconnect":
             raise invalid("the upload broke off")
         collected += message.get("body", b"")
+        received += len(message.get("body", b""))
+        waited += time.monotonic() - asked_at
+        if waited > patience + received / LEAST_PACE:
+            raise invalid(f"the upload arrives at less than {LEAST_PACE} bytes a second")
         more = message.get("more_body", False)
         if collected and (len(collected) >= PIECE or not more):
             yield bytes(collected)

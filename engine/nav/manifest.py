@@ -54,10 +54,13 @@ def manifest_of(
 
 
 def facts_of(view: DocumentView, nav: DocumentNav) -> dict[str, Any]:
-    """Title, author, language, dates and headings; of redactions only how many of each kind."""
+    """Title, author, language, dates and headings; of redactions only how many of each kind. To those whom the
+    document is closed to, nothing that its author wrote."""
     row = view.row
     facts: dict[str, Any] = {"title": row.title, "author": row.author, "language": row.language}
     facts.update({name: row.metadata[name] for name in _FACTS if name in row.metadata})
+    if view.closed:
+        facts.update({"title": None, "author": None, "extra": {}})
     facts["headings"] = [section.title for section in walk_sections(nav.sections)]
     redactions = row.metadata.get("redactions")
     if isinstance(redactions, list):

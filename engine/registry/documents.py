@@ -82,13 +82,13 @@ class Documents(Projects):
     def documents(
         self,
         project_id: str,
-        status: str | None = None,
+        status: str | Sequence[str] | None = None,
         source: str | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> list[DocumentRow]:
-        """A page of a project's documents, children included, newest first. `after`: the last id of the page
-        before. An unknown `after` gives an empty page."""
+        """A page of a project's documents (of one status or one of several), children included, newest first.
+        `after`: the last id of the page before. An unknown `after` gives an empty page."""
 
         def work(connection: Connection) -> list[RowMapping]:
             start = _newest_first(connection, project_id, after)
@@ -145,9 +145,11 @@ class Documents(Projects):
             page = ordered.where(sa.tuple_(*keyset) > tuple(last[column] for column in keyset)).limit(PAGE)
 
 
-def _with_status(status: str | None) -> Sequence[sa.ColumnElement[bool] | sa.TextClause]:
+def _with_status(status: str | Sequence[str] | None) -> Sequence[sa.ColumnElement[bool] | sa.TextClause]:
     if status is None:
         return []
+    if not isinstance(status, str):
+        return [D.status.in_([clean(one) for one in status])]
     same = D.status == clean(status)
     return [same] if status == "completed" else [same, COMPLETED_NOT]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID, uuid5
 
 import sqlalchemy as sa
@@ -39,17 +39,34 @@ class Projects(Database):
             raise _absent(ref)
         return found
 
+    def add_project(self, slug: str, settings: Mapping[str, object]) -> Project:
+        """Make a new project. Raises InputError: CONFLICT when there is one of this slug, INVALID_REQUEST for a slug
+        that breaks the rules."""
+        if canonical(slug) is not None:
+            raise InputError("a project is named by a slug, not by a UUID", Code.INVALID_REQUEST)
+        check_slug(slug)
+        if not self.write(lambda c: _insert(c, slug, settings)):
+            raise InputError(f"there is a project {slug!r} already", Code.CONFLICT)
+        return self.project(slug)
+
     def projects(self) -> list[Project]:
         """All projects, by slug."""
         rows = self.read(lambda c: c.execute(sa.select(PROJECTS).order_by(PROJECTS.c.slug)).mappings().all())
         return [_project(row) for row in rows]
 
-    def update_project_settings(self, project_id: str, settings: Mapping[str, object]) -> Project:
-        """Replace the project's settings. Raises InputError (PROJECT_NOT_FOUND)."""
+    def update_project_settings(
+        self, project_id: str, change: Callable[[dict[str, object]], Mapping[str, object]]
+    ) -> Project:
+        """Replace the project's settings by what `change` makes of them; nobody else changes them meanwhile. Raises
+        InputError (PROJECT_NOT_FOUND), and what `change` raises."""
+        mine = PROJECTS.c.id == canonical(project_id)
 
         def work(connection: Connection) -> Project | None:
-            change = sa.update(PROJECTS).where(PROJECTS.c.id == canonical(project_id))
-            connection.execute(change.values(settings=dict(settings)))
+            kept = sa.select(PROJECTS.c.settings).where(mine).with_for_update(key_share=True)
+            row = connection.execute(kept).first()
+            if row is None:
+                return None
+            connection.execute(sa.update(PROJECTS).where(mine).values(settings=dict(change(dict(row.settings)))))
             return _find(connection, project_id)
 
         project = self.write(work)
@@ -150,11 +167,18 @@ def _find(connection: Connection, ref: str) -> Project | None:
 
 def _create(connection: Connection, slug: str, settings: Mapping[str, object]) -> Project | None:
     """Insert, or find what another process inserted meanwhile: the first one's settings stand."""
+    _insert(connection, slug, settings)
+    return _find(connection, slug)
+
+
+def _insert(connection: Connection, slug: str, settings: Mapping[str, object]) -> bool:
+    """Whether it was inserted: nobody else had it."""
     project_id = str(uuid5(NAMESPACE, slug))
     row = {"id": project_id, "slug": slug, "settings": dict(settings), "created_at": now()}
-    connection.execute(insert(connection, PROJECTS).on_conflict_do_nothing(), [row])
+    new = insert(connection, PROJECTS).on_conflict_do_nothing().returning(PROJECTS.c.id)
+    made = connection.execute(new, [row]).first() is not None
     connection.execute(insert(connection, INDEX_STATE).on_conflict_do_nothing(), [{"project_id": project_id}])
-    return _find(connection, slug)
+    return made
 
 
 def _source(connection: Connection, project_id: str, name: str) -> int:

@@ -23,6 +23,8 @@ from engine.registry.text import canonical, known_ids
 
 PAGE = 1000
 BLANK = ("key", "etag", "content_sha256", "fingerprint", "uri", "filename", "inner_path", "source_format", "language")
+D = DOCUMENTS.c
+ATTEMPT = (D.id, D.project_id, D.generation, D.status, D.active_revision, D.claim_run, D.claimed_at)
 BLANK_OUTCOME = ("skip_reason", "error_code", "error_stage", "error_message")
 
 
@@ -46,6 +48,19 @@ class Removal(Projects):
             return gone
 
         return self.write(work)
+
+    def tombstones(self, document_ids: Sequence[str]) -> list[Attempt]:
+        """Those of these documents that are deleted, with the generation at which they are. An upload that revives one
+        takes a later one."""
+
+        def work(connection: Connection) -> list[Attempt]:
+            found: list[Attempt] = []
+            for ids in chunked(known_ids(document_ids)):
+                wanted = sa.select(*ATTEMPT).where(D.id.in_(ids), D.deleted_at.is_not(None))
+                found += [Attempt(*row) for row in connection.execute(wanted)]
+            return found
+
+        return self.read(work)
 
     def retire_children(self, parent_id: str, keep: Collection[str], generation: int | None = None) -> list[str]:
         """Tombstone the parent's children that are not in `keep`, with their descendants; ids of all of those.
@@ -111,14 +126,12 @@ class Removal(Projects):
         self.write(work)
 
     def _attempts(self, before: datetime, *where: sa.ColumnElement[bool]) -> Iterator[list[Attempt]]:
-        d = DOCUMENTS.c
-        columns = (d.id, d.project_id, d.generation, d.status, d.active_revision, d.claim_run, d.claimed_at)
-        ordered = sa.select(*columns).where(UNSWEPT, d.claimed_at < before, *where).order_by(d.claimed_at, d.id)
+        ordered = sa.select(*ATTEMPT).where(UNSWEPT, D.claimed_at < before, *where).order_by(D.claimed_at, D.id)
         page = ordered.limit(PAGE)
         while rows := self.read(lambda c, p=page: c.execute(p).all()):
             yield [Attempt(*row) for row in rows]
             last = rows[-1]
-            page = ordered.where(sa.tuple_(d.claimed_at, d.id) > (last.claimed_at, last.id)).limit(PAGE)
+            page = ordered.where(sa.tuple_(D.claimed_at, D.id) > (last.claimed_at, last.id)).limit(PAGE)
 
 
 def _children(connection: Connection, parents: Sequence[str]) -> list[str]:

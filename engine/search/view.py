@@ -89,8 +89,7 @@ def _published(ledger: Ledger, document_id: str) -> DocumentRow:
 
 def _view(row: DocumentRow, revision: str, records: Sequence[Record], principals: Sequence[str] | None) -> DocumentView:
     allowed = None if principals is None else {EVERYONE, *principals}
-    own = row.metadata.get("acl")
-    made = DocumentView(row, revision, [], [], bool(own) and allowed is not None and allowed.isdisjoint(_names(own)))
+    made = DocumentView(row, revision, [], [], closed_to(row, principals))
     for record in sorted(records, key=lambda r: _index(r.payload)):
         payload: Found = record.payload
         seen = allowed is None or not allowed.isdisjoint(payload["acl"])
@@ -98,6 +97,13 @@ def _view(row: DocumentRow, revision: str, records: Sequence[Record], principals
         if seen and record.dense:
             made.vectors[payload["chunk_id"]] = record.dense
     return made
+
+
+def closed_to(row: DocumentRow, principals: Sequence[str] | None) -> bool:
+    """Whether the visible revision as a whole is for others: then neither its chunks may be shown nor what was taken
+    out of its content, such as the title."""
+    own = _names(row.metadata.get("acl"))
+    return bool(own) and principals is not None and {EVERYONE, *principals}.isdisjoint(own)
 
 
 def _names(value: object) -> list[str]:

@@ -36,9 +36,16 @@ def check_local(host: str, origin: str | None) -> None:
     Any web page can make the browser of this machine's user send requests to loopback, and by re-binding its own
     name to loopback even read the answers. Such requests carry a foreign `Host` or `Origin` header.
     """
-    for authority in (host, urlsplit(origin).netloc if origin is not None else host):
-        if not is_loopback(urlsplit(f"//{authority}").hostname or ""):
-            raise InputError("without authentication only requests from this machine are answered", Code.FORBIDDEN)
+    if not all(is_loopback(_host_of(url)) for url in (f"//{host}", f"//{host}" if origin is None else origin)):
+        raise InputError("without authentication only requests from this machine are answered", Code.FORBIDDEN)
+
+
+def _host_of(url: str) -> str:
+    """The host a URL names; empty when it cannot be read."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def is_loopback(host: str) -> bool:

@@ -19,12 +19,14 @@ from engine.embed import ModelInfo
 from engine.errors import Code, EmbeddingError, InputError
 from engine.search.records import SearchFilters
 from serve.auth import role_in
-from serve.context import CallerDep, DepsDep, in_thread, rate_limit, visible_project
+from serve.context import AGENTS, CallerDep, DepsDep, in_thread, in_thread_of, rate_limit, visible_project
 from serve.deps import EmbedQuery
 from serve.routes import errors
 from serve.schemas.agent import AgentSearch, AgentSearchAnswer, Run, agent_run_of, answer_of, backfill_run_of
+from serve.turns import Turns
 
 router = APIRouter(tags=["agent"])
+_turns = Turns(at_once=8, waiting=24)
 
 
 @dataclass(slots=True)
@@ -68,7 +70,8 @@ async def agent_search(deps: DepsDep, caller: CallerDep, wanted: AgentSearch) ->
         subject=caller.subject,
     )
     embedder = Bridged(deps.model, deps.embed_query, wanted.timeout_seconds)
-    answer = await in_thread(search_agentic, request, deps.store, deps.registry, embedder)
+    async with _turns.of(project.id):
+        answer = await in_thread_of(AGENTS, search_agentic, request, deps.store, deps.registry, embedder)
     deps.metrics.searched("agent", time.monotonic() - start)
     return answer_of(answer)
 

@@ -23,12 +23,13 @@ from engine.records import ExtractedTable
 from engine.render import no_such_page
 from engine.search.view import DocumentView, shows_asset, shows_page
 from engine.tables import table_html
-from serve.context import CallerDep, DepsDep, in_thread, rate_limit, visible_document
+from serve.context import DRAWING, CallerDep, DepsDep, in_thread, in_thread_of, rate_limit, visible_document
 from serve.deps import Caller, Deps
 from serve.originals import check_showable, original
 from serve.result import kept_tree, result_of, visible
 from serve.routes import errors
 from serve.schemas.content import Result
+from serve.turns import Turns
 
 router = APIRouter(prefix="/documents", tags=["content"])
 JSON = "application/json"
@@ -43,6 +44,7 @@ _SAFE = {
     "Cache-Control": "private, no-cache",
 }
 _NOT_MODIFIED = {304: {"description": "the ETag given is still right"}}
+_turns = Turns(at_once=2, waiting=12)  # at drawing pages, which one child does for all projects
 DocumentId = Annotated[str, Path(max_length=100)]
 IfNoneMatch = Annotated[str | None, Header(max_length=2000)]
 
@@ -112,7 +114,9 @@ async def get_page(
     project = await in_thread(deps.registry.project, row.project_id)
     await rate_limit(deps, project, "chunks")
     boxes = [_box(text) for text in box or ()]
-    return await in_thread(_page, deps, caller, row.document_id, page, dpi, boxes, chunk_id or [], if_none_match)
+    asked = (deps, caller, row.document_id, page, dpi, boxes, chunk_id or [], if_none_match)
+    async with _turns.of(row.project_id):
+        return await in_thread_of(DRAWING, _page, *asked)
 
 
 def _page(

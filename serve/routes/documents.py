@@ -13,6 +13,7 @@ from engine.points import EVERYONE
 from engine.registry import DocumentRow
 from engine.search import active
 from engine.store import Condition, Filter
+from engine.sweep import remove_deleted
 from serve.context import CallerDep, DepsDep, in_thread, rate_limit, visible_document, visible_project
 from serve.deps import Caller, Deps
 from serve.events import stream
@@ -34,16 +35,17 @@ def list_documents(
 ) -> DocumentPage:
     """A project's documents, newest first; those found inside others included."""
     project = visible_project(deps, caller, project_id, "read")
-    rows = deps.registry.documents(project.id, status, after=cursor, limit=per_page)
+    wanted = ("completed", "skipped") if status == "completed" else status  # as `document_of` shows them
+    rows = deps.registry.documents(project.id, wanted, after=cursor, limit=per_page)
     following = rows[-1].document_id if len(rows) == per_page else None
-    return DocumentPage(documents=[document_of(row, None) for row in rows], next_cursor=following)
+    return DocumentPage(documents=[document_of(row, None, caller.principals) for row in rows], next_cursor=following)
 
 
 @router.get("/{document_id}", responses=errors())
 def get_document(deps: DepsDep, caller: CallerDep, document_id: str) -> Document:
     """A document's state, facts and losses."""
     row = visible_document(deps, caller, document_id, "read")
-    return document_of(row, deps.registry.ingest(row.document_id))
+    return document_of(row, deps.registry.ingest(row.document_id), caller.principals)
 
 
 @router.get("/{document_id}/chunks", responses=errors(429))
@@ -136,9 +138,11 @@ def delete_document(deps: DepsDep, caller: CallerDep, document_id: str) -> Respo
 
 def _remove(deps: Deps, project_id: str, gone: list[str], keys: list[str]) -> None:
     """Remove what is left of deleted documents. They are gone for every reader already; what fails here is found
-    and removed by the sweeps."""
+    and removed by the sweeps, and so is what stands beside a new upload of the same document: its points may be
+    there already, and must stay."""
     try:
-        deps.store.delete(Filter([Condition("document_id", "any", list(gone))]))
+        if gone and deps.registry.document(gone[0]) is None:  # the document itself comes first
+            remove_deleted(deps.store, deps.registry, gone)
         for key in keys:
             deps.objects.delete(key)
         for document_id in gone:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from engine.errors import Code, InputError
+from engine.options import effective_settings
 from engine.registry import Project as ProjectRow
 from engine.registry.online import Webhook as WebhookRow
 from serve.auth import ALL, role_in
@@ -60,11 +61,10 @@ async def create_project(deps: DepsDep, caller: CallerDep, request: Request, wan
 
 
 def _create(deps: Deps, caller: Caller, wanted: NewProject) -> ProjectRow:
-    if any(project.slug == wanted.slug for project in deps.registry.projects()):
-        raise InputError(f"there is a project {wanted.slug!r} already", Code.CONFLICT)
     # the chunk profile is kept from the first day: another default of the server must not cut its documents anew
     settings = settings_of({"chunking": deps.settings.chunking.model_dump()}, wanted.settings)
-    project = deps.registry.project(wanted.slug, create=True, settings=settings)
+    effective_settings(deps.settings, settings, {})  # refuses what no upload could be processed with
+    project = deps.registry.add_project(wanted.slug, settings)
     deps.registry.audit(project.id, caller.subject, "project.create", project.id, {"settings": settings})
     return project
 
@@ -88,8 +88,13 @@ def get_project(deps: DepsDep, caller: CallerDep, project_id: str) -> Project:
 def change_project(deps: DepsDep, caller: CallerDep, project_id: str, change: ProjectChange) -> Project:
     """Change settings, limits and retention; what is left out stays. They hold for what is processed from now on."""
     project = visible_project(deps, caller, project_id, "admin")
-    settings = settings_of(project.settings, change.settings)
-    changed = deps.registry.update_project_settings(project.id, settings)
+
+    def changed_from(kept: dict[str, object]) -> dict[str, object]:
+        settings = settings_of(kept, change.settings)
+        effective_settings(deps.settings, settings, {})
+        return settings
+
+    changed = deps.registry.update_project_settings(project.id, changed_from)
     given = change.model_dump(exclude_unset=True)
     deps.registry.audit(project.id, caller.subject, "project.update", project.id, given)
     return _shown(changed, caller)

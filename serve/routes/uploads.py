@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from engine.errors import Code, InputError
+from engine.errors import Code, CorpusError, InputError
 from engine.registry.online import Upload
-from serve.context import CallerDep, DepsDep, in_thread, rate_limit, visible_project
+from serve.context import (
+    LOOKING,
+    CallerDep,
+    DepsDep,
+    check_somewhere,
+    in_thread,
+    in_thread_of,
+    rate_limit,
+    visible_project,
+)
 from serve.deps import Caller, Deps, Operation
 from serve.idempotency import created, fingerprint, once
 from serve.intake import Intake, UploadFields, estimated_seconds, fields_of, uploads_of
+from serve.multipart import remove
 from serve.routes import errors
 from serve.schemas.documents import Accepted, BatchAccepted
 from serve.upload import Received, receive_upload
 
 router = APIRouter(prefix="/documents", tags=["documents"])
+log = logging.getLogger(__name__)
 
 
 def _form(files: dict[str, Any], required: str) -> dict[str, Any]:
@@ -41,6 +53,7 @@ _FILE = {"type": "string", "format": "binary"}
 )
 async def parse(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
     """Upload one document. Once this answers 202 it will be processed, whatever happens to the server."""
+    check_somewhere(caller, "write")
     received = await receive_upload(request, deps.objects, deps.settings, batch=False)
     try:
         return await _parse(deps, caller, request, received)
@@ -54,10 +67,10 @@ async def _parse(deps: Deps, caller: Caller, request: Request, received: Receive
     file = intake.files[0]
 
     async def work() -> Response:
-        (upload,) = await in_thread(uploads_of, deps, caller, request, intake, False)
-        await in_thread(_accept, deps, received, [upload])
-        await deps.wake()
+        (upload,) = await in_thread_of(LOOKING, uploads_of, deps, caller, request, intake, False)
         seconds = await in_thread(estimated_seconds, deps, upload.size)
+        await in_thread(_accept, deps, received, [upload])  # nothing that may fail comes after it
+        await deps.wake()
         answer = Accepted(document_id=upload.document_id, estimated_duration_seconds=seconds)
         return created(answer, 202, {"Location": f"/api/v1/documents/{upload.document_id}"})
 
@@ -84,6 +97,7 @@ def _accept(deps: Deps, received: Received, uploads: list[Upload], batch_id: str
 async def batch(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
     """Upload up to MAX_BATCH_SIZE documents. A file that cannot be taken (unsupported, too large) is listed among
     them as failed; the others are processed."""
+    check_somewhere(caller, "write")
     received = await receive_upload(request, deps.objects, deps.settings, batch=True)
     try:
         return await _batch(deps, caller, request, received)
@@ -98,7 +112,7 @@ async def _batch(deps: Deps, caller: Caller, request: Request, received: Receive
         raise InputError("source_id names one document, not the files of a batch", Code.INVALID_REQUEST)
 
     async def work() -> Response:
-        uploads = await in_thread(uploads_of, deps, caller, request, intake, True)
+        uploads = await in_thread_of(LOOKING, uploads_of, deps, caller, request, intake, True)
         batch_id = str(uuid.uuid4())
         await in_thread(_accept, deps, received, uploads, batch_id)
         await _drop_refused(deps, intake, uploads)
@@ -121,6 +135,11 @@ async def _intake(deps: Deps, caller: Caller, received: Received, operation: Ope
 
 
 async def _drop_refused(deps: Deps, intake: Intake, uploads: list[Upload]) -> None:
-    for file, upload in zip(intake.files, uploads, strict=True):
-        if upload.failure is not None and file.object_key:
-            await in_thread(deps.objects.delete, file.object_key)
+    """Remove the bytes of refused files. The batch is taken already, so what a store in trouble keeps is left to the
+    sweep."""
+    pairs = zip(intake.files, uploads, strict=True)
+    keys = [file.object_key for file, upload in pairs if upload.failure is not None and file.object_key]
+    try:
+        await in_thread(remove, deps.objects, keys)
+    except CorpusError as error:
+        log.warning("refused files wait for the sweep", extra={"code": error.code, "count": len(keys)})

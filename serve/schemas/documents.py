@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from engine.registry import DocumentRow
 from engine.registry.online import Ingest
+from engine.search.view import closed_to
 from serve.schemas import Model, Time
 
 Status = Literal["pending", "processing", "completed", "failed"]
@@ -122,8 +124,11 @@ class BatchState(Model):
     created_at: Time
 
 
-def document_of(row: DocumentRow, ingest: Ingest | None) -> Document:
-    """The API's view of a ledger row. A document that ended without text counts as completed, with the reason."""
+def document_of(row: DocumentRow, ingest: Ingest | None, principals: Sequence[str] | None) -> Document:
+    """The API's view of a ledger row, for a caller with these principals (None: all). A document that ended without
+    text counts as completed, with the reason. One whose content is closed to the caller is shown without what stands
+    in it."""
+    closed = closed_to(row, principals)
     skipped = row.status == "skipped"
     status = "completed" if skipped else row.status
     failed = row.status == "failed"
@@ -140,13 +145,13 @@ def document_of(row: DocumentRow, ingest: Ingest | None) -> Document:
         word_count=row.word_count,
         chunk_count=row.chunk_count,
         language=row.language,
-        title=row.title,
-        author=row.author,
+        title=None if closed else row.title,
+        author=None if closed else row.author,
         parse_duration=f"{row.parse_seconds:.1f}s" if status == "completed" else None,
         skip_reason=row.skip_reason or None if skipped else None,
         error_message=row.error_message or row.error_code if failed else None,
         error=Failed(code=row.error_code, stage=row.error_stage, message=row.error_message) if failed else None,
-        warnings=row.warnings,
+        warnings=[{**warning, "place": ""} for warning in row.warnings] if closed else row.warnings,
         parent_id=row.parent_id,
         searchable=row.active_revision is not None,
         created_at=row.created_at,

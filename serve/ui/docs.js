@@ -32,7 +32,7 @@ function grouped(api) {
   for (const [path, operations] of Object.entries(api.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const tag = operation.tags?.[0] ?? "other";
-      const id = `${method}-${path}`.replace(/[^\w-]+/g, "-").replace(/-+$/, "");
+      const id = `${method}-${path}`.replace(/\W+/g, "-").replace(/-$/, "");
       groups.set(tag, [...(groups.get(tag) ?? []), { path, method, operation, id }]);
     }
   }
@@ -89,7 +89,7 @@ function body(requestBody) {
 
 function example(path, method, operation, api) {
   const text = requestExample(path, method, operation, api, new URL(".", document.baseURI).origin);
-  return [el("h4", {}, "Example"), el("pre", { tabindex: "0", role: "region", "aria-label": "Example" }, el("code", {}, text))];
+  return [el("h4", {}, "Example"), el("pre", { tabindex: "0", role: "group", "aria-label": "Example" }, el("code", {}, text))];
 }
 
 function answers(responses) {
@@ -102,7 +102,7 @@ function answers(responses) {
 
 function record(name, schema) {
   const example = schema.example ?? schema.examples?.[0];
-  const json = example && el("pre", { tabindex: "0", role: "region", "aria-label": `Example of ${name}` }, el("code", {}, JSON.stringify(example, null, 2)));
+  const json = example && el("pre", { tabindex: "0", role: "group", "aria-label": `Example of ${name}` }, el("code", {}, JSON.stringify(example, null, 2)));
   return el(
     "article",
     { class: "item", "aria-labelledby": `record-${name}` },

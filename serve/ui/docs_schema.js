@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 export function named(heads, rows, label) {
   const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, first), rest.map((cell) => el("td", {}, cell))));
   const head = el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)));
-  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, el("table", {}, el("thead", {}, head), el("tbody", {}, body)));
+  return el("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label }, el("table", {}, el("thead", {}, head), el("tbody", {}, body)));
 }
 
 export function schemaTable(schema) {
@@ -20,7 +20,8 @@ export function schemaTable(schema) {
 }
 
 /** What kind of value, as nodes; other records as links. */
-export function typeNodes(schema = {}) {
+export function typeNodes(schema) {
+  if (typeof schema !== "object") return ["anything"]; // true, or left out
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1);
     return [el("a", { href: `#record-${name}` }, name)];
@@ -30,7 +31,7 @@ export function typeNodes(schema = {}) {
   if (schema.enum) return joined(schema.enum.map((value) => [el("code", {}, JSON.stringify(value))]), " | ");
   if ("const" in schema) return [el("code", {}, JSON.stringify(schema.const))];
   if (schema.type === "array") return ["list of ", ...typeNodes(schema.items)];
-  if (schema.type === "object" && schema.additionalProperties) return ["object of ", ...typeNodes(schema.additionalProperties)];
+  if (schema.type === "object" && typeof schema.additionalProperties === "object") return ["object of ", ...typeNodes(schema.additionalProperties)];
   return [[schema.type ?? "anything", schema.format].filter(Boolean).join(", ")];
 }
 

@@ -1,50 +1,39 @@
-// A passage of a document as elements: paragraphs, tables from pipe rows, code as it stands. And its citation.
+// A passage of a document as elements, and its citation.
 
+import { blocksOf } from "./blocks.js";
 import { el, nameNode, shownName } from "./dom.js";
 import { marked } from "./highlight.js";
 
 const NOTHING = { words: [], pieces: [] };
-const RULE = /^\|(\s*:?-+:?\s*\|)+\s*$/;
-const BAR = /(?<!\\)\|/;
 
 /** The text of a chunk or hit, the query's words marked. Its heading is left to the citation. */
 export function passage(chunk, words = NOTHING) {
   const text = withoutPrefix(chunk.content, chunk.section_heading);
-  if (chunk.element_type === "code") {
-    return el("pre", { tabindex: "0", role: "region", "aria-label": "Code" }, el("code", {}, marked(text, words)));
-  }
-  const blocks = text.split(/\n{2,}/).filter((block) => block.trim());
-  return el("div", { class: "passage", dir: "auto" }, blocks.flatMap((block) => shownBlock(block, words)));
+  const code = chunk.element_type === "code" && !/^\s*(`{3}|~{3})/m.test(text); // a part of a program
+  const blocks = code ? [{ kind: "code", text }] : blocksOf(text);
+  return el("div", { class: "passage", dir: "auto" }, blocks.map((block) => SHOWN[block.kind](block, words)));
 }
+
+const SHOWN = {
+  heading: ({ text }, words) => el("p", { class: "inner" }, marked(text, words)),
+  paragraph: ({ text }, words) => el("p", {}, marked(text, words)),
+  list: ({ items }, words) => el("ul", {}, items.map((item) => el("li", {}, marked(item, words)))),
+  code: ({ text }, words) => el("pre", wide("Code"), el("code", {}, marked(text, words))),
+  table: ({ head, rows }, words) =>
+    el("div", { class: "wide", ...wide("Table") }, el("table", {}, lines("thead", "th", head, words), lines("tbody", "td", rows, words))),
+};
+
+/** What may be wider than the screen scrolls by itself, by keyboard too. */
+const wide = (label) => ({ tabindex: "0", role: "group", "aria-label": label });
+
+const lines = (part, cell, rows, words) =>
+  rows.length > 0 && el(part, {}, rows.map((texts) => el("tr", {}, texts.map((text) => el(cell, {}, marked(text, words))))));
 
 /** Heading prefixes ("## Heading") are for the embedder; people see the heading in the citation. */
 function withoutPrefix(content, heading) {
   const [first, ...rest] = content.split("\n");
-  return heading && first.startsWith("## ") && rest.length ? rest.join("\n").replace(/^\n+/, "") : content;
+  return heading && first.startsWith("## ") && rest.length ? rest.join("\n") : content;
 }
-
-function shownBlock(block, words) {
-  const lines = block.split("\n");
-  const from = lines.findIndex((line) => line.startsWith("|"));
-  const rows = from < 0 ? [] : lines.slice(from);
-  if (rows.length < 2 || !rows.every((line) => line.startsWith("|"))) return [el("p", {}, marked(block, words))];
-  const before = lines.slice(0, from).join("\n");
-  return [before && el("p", {}, marked(before, words)), table(rows, words)];
-}
-
-function table(lines, words) {
-  const rule = lines.findIndex((line) => RULE.test(line));
-  const rows = lines.filter((_, n) => n !== rule).map(cells);
-  const row = (tag) => (texts) => el("tr", {}, texts.map((text) => el(tag, {}, marked(text, words))));
-  const heads = rule > 0 && rows.slice(0, rule).some((texts) => texts.some(Boolean)) ? rule : 0;
-  return el(
-    "div",
-    { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" },
-    el("table", {}, heads > 0 && el("thead", {}, rows.slice(0, heads).map(row("th"))), el("tbody", {}, rows.slice(rule > 0 ? rule : 0).map(row("td")))),
-  );
-}
-
-const cells = (line) => line.trim().split(BAR).slice(1, -1).map((cell) => cell.trim().replaceAll("\\|", "|"));
 
 export const sections = (hit) => (hit.section_path?.length ? hit.section_path : [hit.section_heading]).filter(Boolean);
 

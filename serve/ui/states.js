@@ -27,7 +27,7 @@ const STAGES = {
 };
 
 export const stateName = (state) => STATES[state] ?? String(state);
-export const stageName = (stage) => STAGES[stage] ?? (stage ? `Processing (${stage})` : "Processing");
+export const stageName = (stage) => STAGES[stage] ?? `Processing (${stage})`;
 export const badge = (state) => el("span", { class: `badge ${state in STATES ? state : ""}` }, stateName(state));
 
 /** What came out of a completed document, as a sentence part. */

@@ -21,7 +21,7 @@ export function draw(job, facts) {
   job.row.dataset.state = job.state;
   const { text, part } = progress(job.state, facts);
   job.head.replaceChildren(badge(job.state), text && el("span", { class: "hint" }, ` ${text}`));
-  job.bar.hidden = !["sending", "processing"].includes(job.state);
+  job.bar.hidden = !(job.state === "sending" || (job.state === "processing" && facts.stage));
   if (part === null) job.bar.removeAttribute("value");
   else job.bar.value = part;
   if (job.shown !== job.state) job.body.replaceChildren(...body(job, facts)); // not at each step: buttons keep the focus
@@ -34,7 +34,7 @@ function progress(state, facts) {
     const part = facts.sent / facts.total;
     return part < 1 ? { text: `${Math.floor(part * 100)} %`, part } : { text: "being stored", part: null };
   }
-  if (state === "processing") return { text: stageName(facts.stage), part: null };
+  if (state === "processing") return { text: facts.stage ? stageName(facts.stage) : "in the queue", part: null };
   return { text: "", part: null };
 }
 

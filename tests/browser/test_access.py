@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import httpx
 import pytest
 from fake_embedder import FakeEmbedder
 
@@ -98,9 +99,23 @@ def test_axe_finds_nothing_in_documents_and_dialogs(visits: Callable[..., Visit]
     visit.open("empty", "documents")
     expect(page.locator("#document-state")).to_contain_text("no documents")
     check(page, "empty project")
+
+
+def test_the_api_description_is_whole_and_axe_finds_nothing(visit: Visit) -> None:
+    page = visit.page
     page.goto(f"{visit.url}/docs")
     expect(page.locator("article").first).to_be_visible()
-    check(page, "API description")
+    described = httpx.get(f"{visit.url}/openapi.json").json()
+    operations = sorted(f"{method.upper()} {path}" for path, item in described["paths"].items() for method in item)
+    assert (
+        sorted(page.locator("section article:not([aria-labelledby^='record-']) h3").all_text_contents()) == operations
+    )
+    records = page.locator("article[aria-labelledby^='record-'] h3").all_text_contents()
+    assert sorted(records) == sorted(described["components"]["schemas"])
+    broken = "list => list.map((a) => a.hash.slice(1)).filter((id) => !document.getElementById(id))"
+    assert page.locator("main a[href^='#']").evaluate_all(broken) == []
+    page.evaluate("for (const more of document.querySelectorAll('article + article + article')) more.remove()")
+    check(page, "API description")  # of two operations a group: axe takes long over all
 
 
 def test_a_phone_needs_no_sideways_scrolling(visits: Callable[..., Visit]) -> None:

@@ -59,7 +59,7 @@ MARKED = """async () => {
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("page")
     with running_server(load({"home": home}, environ={})) as url:
-        for slug in ("harbour", "keyboard", "broken"):
+        for slug in ("harbour", "keyboard", "broken", "reading"):
             make_project(url, slug)
         yield url
 
@@ -71,7 +71,8 @@ def test_upload_watch_search_and_open_the_cited_page(visit: Visit) -> None:
     }, 20); }""")
     visit.upload(("harbour.pdf", REPORT))
     seen = page.evaluate("[...window.seen]")
-    assert any(state.startswith("Processing") and state != "Processing" for state in seen), seen
+    stages = {"Processing Reading the text", "Processing Computing embeddings", "Processing Making it searchable"}
+    assert stages & set(seen), seen
     expect(visit.row("harbour.pdf")).to_contain_text("2 pages")
     expect(page.locator("#document-list")).to_contain_text("harbour.pdf")
 
@@ -136,6 +137,36 @@ def test_a_file_that_is_refused_and_one_that_fails_show_their_reasons(visit: Vis
     expect(failed).to_have_count(1)
     expect(failed).to_contain_text("torn.pdf")
     expect(failed.locator(".reason")).to_contain_text("EXTRACTION_FAILED")
+
+
+def test_a_passage_without_pages_opens_among_its_neighbours(visit: Visit) -> None:
+    draw = random.Random(4)
+    parts = [f"# Chapter {n}\n\n" + " ".join(sentence(draw) for _ in range(12)) for n in range(40)]
+    parts[25] += " The pelican stole a herring."
+    page = visit.open("reading", "documents")
+    visit.upload(("book.md", "\n\n".join(parts).encode()))
+    page.get_by_role("link", name="Search", exact=True).click()
+    hit = visit.search("pelican herring").first
+    expect(hit.locator(".citation")).to_have_text("book.md, Chapter 25")
+    hit.get_by_role("button", name="Show in the document book.md").click()
+    cited = page.get_by_role("group", name="The passage found")
+    expect(cited).to_be_in_viewport()
+    expect(cited.locator("mark").first).to_be_visible()
+    headings = page.locator("#viewer-body h3")
+    shown = headings.all_text_contents()
+    assert "Chapter 24" in shown
+    assert "Chapter 26" in shown
+    assert shown == sorted(shown, key=lambda text: int(text.split()[1]))
+    for name in ("Earlier text", "Later text"):
+        control = page.get_by_role("button", name=name)
+        for _ in range(10):
+            if not control.count():
+                break
+            control.press("Enter")
+            page.wait_for_timeout(100)
+    expect(headings.first).to_have_text("Chapter 0")
+    expect(headings.last).to_have_text("Chapter 39")
+    expect(headings).to_have_count(40)
 
 
 def test_the_same_by_keyboard_alone(visit: Visit) -> None:

@@ -33,6 +33,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 def server(settings: Settings) -> Iterator[str]:
     with running_server(settings, FakeEmbedder()) as url:
         make_project(url, "yard")
+        make_project(url, "versions")
         yield url
 
 
@@ -94,8 +95,8 @@ def test_many_files_at_once_are_sent_a_few_at_a_time(visit: Visit) -> None:
                 most[kind] = max(most[kind], sum(one.url.endswith(f"/{kind}") for one in now))
 
     page.on("request", began)
-    page.on("requestfinished", now.discard)
-    page.on("requestfailed", now.discard)
+    page.on("requestfinished", lambda request: now.discard(request))
+    page.on("requestfailed", lambda request: now.discard(request))
     files = [(f"many-{n:02}.md", f"File number {n} of a heap.".encode()) for n in range(12)]
     visit.upload(*files)
     expect(page.locator("#uploads-summary")).to_have_text("12 of 12 files done")
@@ -154,6 +155,33 @@ def test_the_list_shows_fifty_and_then_the_rest(visit: Visit, settings: Settings
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
     page.get_by_label("Status").select_option("Completed")
     expect(page.locator("#document-state")).to_contain_text("No document has this status")
+
+
+def test_files_can_be_dropped_anywhere(visit: Visit) -> None:
+    page = visit.open("yard")
+    page.evaluate("""() => {
+      const carried = new DataTransfer();
+      carried.items.add(new File(["A walrus was dropped."], "dropped.md"));
+      const event = { bubbles: true, cancelable: true, dataTransfer: carried };
+      document.body.dispatchEvent(new DragEvent("dragenter", event));
+      document.body.dispatchEvent(new DragEvent("drop", event));
+    }""")
+    expect(page.locator("#documents")).to_be_visible()
+    expect(visit.row("dropped.md")).to_have_attribute("data-state", "completed", timeout=PATIENCE)
+    expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
+
+
+def test_a_file_of_the_same_name_can_be_a_new_version(visit: Visit) -> None:
+    page = visit.open("versions", "documents")
+    page.locator("#adding summary").click()
+    page.get_by_label("A file with a name that is there already").check()
+    page.get_by_label("Most tokens in a passage").fill("64")
+    visit.upload(("plan.md", b"The first plan."))
+    page.get_by_role("button", name="Clear finished").click()
+    visit.upload(("plan.md", b"The second plan."))
+    expect(page.locator("#document-list > li")).to_have_count(1)
+    page.get_by_role("button", name="Open plan.md").first.click()
+    expect(page.locator("#viewer-body")).to_contain_text("The second plan.")
 
 
 def test_a_search_is_its_address(visit: Visit) -> None:

@@ -58,7 +58,7 @@ class Visit:
 
     def row(self, name: str) -> Locator:
         """The line of an upload."""
-        return self.page.locator("#uploads > li").filter(has_text=name)
+        return self.page.locator("#uploads > li").filter(has_text=name.replace("\u202e", "\ufffd"))
 
     def upload(self, *files: tuple[str, bytes]) -> None:
         """Choose the files and wait until each is completed."""

@@ -192,7 +192,7 @@ def test_a_child_that_dies_or_hangs_costs_one_call(
 ) -> None:
     path = pdf(tmp_path / "a.pdf")
     assert inspector.detect(path, "a.pdf") == "pdf"
-    child = inspector._slot.pid
+    child = inspector._drawing._slot.pid
     assert child is not None
     monkeypatch.setattr(module, "RENDER_SECONDS", 1.0)
     os.kill(child, signal.SIGSTOP)
@@ -203,24 +203,24 @@ def test_a_child_that_dies_or_hangs_costs_one_call(
     assert time.monotonic() - start < 3
     monkeypatch.undo()
     assert inspector.render(path, "a.pdf", 1, 72, [])
-    assert inspector._slot.pid != child
+    assert inspector._drawing._slot.pid != child
 
 
 def test_many_threads_share_one_child(inspector: Inspector, tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", pages=8)
     inspector.detect(path, "a.pdf")
-    started = inspector._slot.started
+    started = inspector._drawing._slot.started
     with ThreadPoolExecutor(8) as pool:
         shown = list(pool.map(lambda n: inspector.render(path, "a.pdf", n % 8 + 1, 36, []), range(24)))
     assert len(set(shown)) == 1
-    assert inspector._slot.started == started
+    assert inspector._drawing._slot.started == started
     # the caller's thread ending must not end the child
     one = threading.Thread(target=lambda: inspector.detect(path, "a.pdf"))
     one.start()
     one.join()
     time.sleep(0.1)
     assert inspector.detect(path, "a.pdf") == "pdf"
-    assert inspector._slot.started == started
+    assert inspector._drawing._slot.started == started
 
 
 def test_callers_are_told_to_come_again_when_too_many_wait(
@@ -232,7 +232,7 @@ def test_callers_are_told_to_come_again_when_too_many_wait(
         made.detect(path, "a.pdf")
         monkeypatch.setattr(module, "QUEUE_SECONDS", 0.2)
         monkeypatch.setattr(module, "DETECT_SECONDS", 2.0)
-        os.kill(made._slot.pid or 0, signal.SIGSTOP)
+        os.kill(made._detecting._slot.pid or 0, signal.SIGSTOP)
         with ThreadPoolExecutor(1) as other:
             first = other.submit(made.detect, path, "a.pdf")
             time.sleep(0.1)
@@ -250,7 +250,7 @@ def test_close_ends_the_child_and_a_later_call_starts_another(settings: Settings
     made = Inspector(settings)
     path = pdf(tmp_path / "a.pdf")
     assert made.detect(path, "a.pdf") == "pdf"
-    child = made._slot.pid
+    child = made._detecting._slot.pid
     made.close()
     assert not Path(f"/proc/{child}").exists()
     assert made.detect(path, "a.pdf") == "pdf"

@@ -38,3 +38,21 @@ def test_too_small_a_cluster_is_refused_with_its_figures() -> None:
         plan_layout(load({"pipeline.workers": 64}, environ={}), 2, 0)
     with pytest.raises(ConfigError, match="0 CPUs"):
         plan_layout(DEFAULTS, 0, 0)
+
+
+def test_a_guest_reserves_little_so_that_the_others_can_grow() -> None:
+    layout = plan_layout(DEFAULTS, 0.8, 0, guest=True)
+    assert (layout.kind, layout.workers, layout.worker_cpus) == ("fused", 1, 0.25)
+    assert plan_layout(DEFAULTS, 0.1, 0, guest=True).worker_cpus == pytest.approx(0.1)
+    big = plan_layout(DEFAULTS, 14.8, 0, guest=True)
+    assert (big.workers, big.worker_cpus) == (14, 0.25)
+
+
+def test_a_guest_takes_the_part_of_a_gpu_that_is_left() -> None:
+    layout = plan_layout(DEFAULTS, 6, 0.5, guest=True)
+    assert (layout.kind, layout.embedders, layout.embedder_gpus) == ("split", 1, 0.5)
+
+
+def test_a_full_cluster_has_no_room_for_a_guest() -> None:
+    with pytest.raises(ConfigError, match="0 CPUs and 0 GPUs left"):
+        plan_layout(DEFAULTS, 0, 0, guest=True)

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import pytest
 from httpx_sse import connect_sse
+
+from engine.registry.events import Events
+from engine.registry.online import Event
 
 TEXT = b"# Lamp\n\nThe keeper wound the clockwork every four hours.\n"
 TERMINAL = ("document.completed", "document.failed", "document.deleted")
@@ -31,6 +35,19 @@ def test_a_stream_ends_with_its_one_terminal_event(api: httpx.Client) -> None:
     assert sum(kind in TERMINAL for kind in kinds) == 1
     ids = [int(id_) for _, id_ in seen]
     assert ids == sorted(set(ids))
+
+
+def test_a_stream_asks_for_what_is_new_only(api: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read = Events.events
+
+    def noted(self: Events, document_id: str, after: int = 0, limit: int = 100) -> list[Event]:
+        asked.append(after)
+        return read(self, document_id, after, limit)
+
+    monkeypatch.setattr(Events, "events", noted)
+    events(api, upload(api))
+    assert asked[0] == 0 and 0 not in asked[1:]
 
 
 def test_a_stream_goes_on_after_the_last_event_seen(api: httpx.Client) -> None:

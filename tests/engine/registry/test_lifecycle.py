@@ -325,3 +325,10 @@ def test_leftovers_are_listed_until_swept(registry: Registry, project: Project) 
     assert set(leftovers()) == {A, document_id("d")}, "a generation that moved on is still to be swept"
     registry.swept([(A, 2), (document_id("d"), 1), (document_id("nowhere"), 1)])
     assert leftovers() == {}
+
+
+def test_tombstones_are_told_with_their_generation(registry: Registry, project: Project) -> None:
+    registry.claim([claim(project, "kept"), claim(project, "gone")])
+    gone = registry.delete(document_id("gone"))
+    (attempt,) = registry.tombstones([*gone, document_id("kept"), document_id("never")])
+    assert (attempt.document_id, attempt.generation, attempt.status) == (document_id("gone"), 2, "deleted")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -54,10 +56,10 @@ def test_a_uuid_cannot_name_a_new_project(registry: Registry) -> None:
 
 def test_project_settings_are_replaced(registry: Registry) -> None:
     made = registry.project("demo", create=True, settings={"a": 1})
-    assert registry.update_project_settings(made.id, {"b": [1, 2]}).settings == {"b": [1, 2]}
+    assert registry.update_project_settings(made.id, lambda kept: {"b": [1, 2]}).settings == {"b": [1, 2]}
     assert registry.project("demo").settings == {"b": [1, 2]}
     with pytest.raises(InputError):
-        registry.update_project_settings("6f0a1b57-3d0c-5a86-9a57-0d6f5b7c2e11", {})
+        registry.update_project_settings("6f0a1b57-3d0c-5a86-9a57-0d6f5b7c2e11", dict)
 
 
 def test_sources_are_named_and_readdressed(registry: Registry) -> None:
@@ -120,3 +122,32 @@ def test_racing_processes_agree_on_one_project_and_one_model(registry: Registry)
     assert len({id_ for id_, _ in answers}) == 1
     assert sorted(outcome for _, outcome in answers) == ["CONFIGURATION"] * 5 + ["registered"]
     assert registry.sources(answers[0][0]) == {"s": "file:///s"}
+
+
+def test_two_who_change_settings_at_once_both_do(registry: Registry) -> None:
+    made = registry.project("made", create=True)
+
+    def slowly(settings: dict[str, object]) -> dict[str, object]:
+        time.sleep(0.05)
+        return settings
+
+    def change(name: str) -> None:
+        registry.update_project_settings(made.id, lambda kept: slowly({**kept, name: True}))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, "abcd"))
+    assert registry.project("made").settings == dict.fromkeys("abcd", True)
+
+
+def test_a_new_project_is_made_once(registry: Registry) -> None:
+    def make(number: int) -> str:
+        try:
+            return registry.add_project("made", {"by": number}).id
+        except InputError as error:
+            return error.code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(make, range(4)))[1:] == [Code.CONFLICT] * 3
+    with pytest.raises(InputError) as caught:
+        registry.add_project(registry.project("made").id, {})
+    assert caught.value.code is Code.INVALID_REQUEST

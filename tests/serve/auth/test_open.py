@@ -51,6 +51,8 @@ def test_requests_meant_for_this_machine_pass(host: str, origin: str | None) -> 
         ("127.0.0.1:8016", "http://127.0.0.1.evil.example"),
         ("127.0.0.1@evil.example", None),
         ("", None),
+        ("[", None),  # not to be read at all
+        ("127.0.0.1:8016", "http://["),
     ],
 )
 def test_requests_that_a_foreign_page_causes_do_not(host: str, origin: str | None) -> None:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
+import pytest
+from fake_embedder import FakeEmbedder
+
+from engine.errors import StorageError
+from engine.objects.local import LocalObjects
+from engine.settings import load
+from serve.local import running_server
 
 Ended = Callable[[str], dict[str, object]]
 TEXT = b"# Lamp\n\nThe keeper wound the clockwork every four hours.\n"
@@ -57,6 +65,15 @@ def test_a_refused_request_leaves_its_key_free(api: httpx.Client) -> None:
     assert parse(api, key="k-2").status_code == 202
 
 
+def test_another_file_under_a_key_whose_time_is_over_is_another_document(tmp_path: Path) -> None:
+    settings = load({"home": tmp_path, "serve.idempotency_hours": 1e-9}, environ={})
+    with running_server(settings, FakeEmbedder()) as url, httpx.Client(base_url=f"{url}/api/v1", timeout=30) as api:
+        api.post("/projects", json={"slug": "demo"}).raise_for_status()
+        first, same = parse(api, key="daily"), parse(api, key="daily")
+        other = parse(api, TEXT + b"!", key="daily")
+    assert first.json()["document_id"] == same.json()["document_id"] != other.json()["document_id"]
+
+
 def test_what_cannot_be_taken_is_refused_with_its_code(api: httpx.Client) -> None:
     program = b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff" + bytes(200)
     refused = parse(api, program, "setup.exe")
@@ -75,6 +92,14 @@ def test_what_cannot_be_taken_is_refused_with_its_code(api: httpx.Client) -> Non
     ):
         assert answer.status_code == status, answer.text
         assert not code or answer.json()["error"]["code"] == code
+
+
+def test_a_document_without_text_is_listed_as_what_it_is_shown_as(api: httpx.Client, ended: Ended) -> None:
+    found = ended(parse(api, b"\n \n", "blank.txt").json()["document_id"])
+    assert (found["status"], found["skip_reason"]) == ("completed", "empty")
+    wanted = {"project_id": "demo", "status": "completed", "per_page": "200"}
+    listed = api.get("/documents", params=wanted).json()["documents"]
+    assert found["id"] in {each["id"] for each in listed} and {each["status"] for each in listed} == {"completed"}
 
 
 def test_options_reach_the_chunks(api: httpx.Client, ended: Ended) -> None:
@@ -98,6 +123,18 @@ def test_one_bad_file_does_not_spoil_a_batch(api: httpx.Client, ended: Ended) ->
     assert state["status"] == "completed" and state["counts"] == {"completed": 1, "failed": 2}
     codes = [(d["error"] or {}).get("code") for d in state["documents"]]
     assert codes == [None, "UNSUPPORTED_FORMAT", "FILE_TOO_LARGE"]
+
+
+def test_a_batch_that_was_taken_is_answered_so_whatever_the_store_does(
+    api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(self: LocalObjects, key: str) -> None:
+        raise StorageError("the store is away")
+
+    program = b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff" + bytes(200)
+    monkeypatch.setattr(LocalObjects, "delete", away)
+    files = [("files", ("a.md", TEXT)), ("files", ("b.exe", program))]
+    assert api.post("/documents/batch", data={"project_id": "demo"}, files=files).status_code == 202
 
 
 def test_a_batch_of_too_many_files_is_refused(api: httpx.Client) -> None:

@@ -76,9 +76,7 @@ def handle(request: bytes) -> bytes:
     except CorpusError as error:
         reply = Reply("", error.code, error.stage or "", error.message, error.details)
     except (MemoryError, RecursionError) as error:
-        reply = Reply(
-            "", Code.LIMIT_EXCEEDED, Stage.EXTRACT, f"the file exhausts the {type(error).__name__[:-5]} bound"
-        )
+        reply = Reply("", Code.LIMIT_EXCEEDED, Stage.EXTRACT, _exhausted(error))
     except Exception as error:  # noqa: BLE001 - parsers raise anything; it becomes this file's failure
         said = " ".join(str(error).split())[:200]
         reply = Reply("", Code.EXTRACTION_FAILED, Stage.EXTRACT, f"{type(error).__name__}: {said}")

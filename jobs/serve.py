@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
@@ -130,7 +131,10 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
     open_store(settings, ray=True)  # a store that is held by somebody else is told here, not by a replica
     try:
         ray_serve.start(proxy_location="EveryNode", http_options=HTTPOptions(host=host, port=settings.serve.port))
-        ray_serve.run(build_app(settings), name=APPLICATION, route_prefix="/")
+        try:
+            ray_serve.run(build_app(settings), name=APPLICATION, route_prefix="/")
+        except RuntimeError as error:
+            raise ConfigError(f"the API did not start: {_reason() or error}") from error
         yield
     finally:
         ray_serve.delete(APPLICATION)
@@ -139,6 +143,19 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
         stop_metrics()
         if not settings.store.url:
             actor.stop(folder_of(settings))
+
+
+def _reason() -> str:
+    """What a replica said last before it gave up: the last line of its traceback."""
+    from ray import serve as ray_serve
+
+    told = [line.strip() for d in _deployments(ray_serve.status()) for line in str(d.message).splitlines()]
+    errors = [line for line in told if re.match(r"[\w.]+(Error|Exception): ", line) and "RayTaskError" not in line]
+    return errors[-1] if errors else ""
+
+
+def _deployments(status: Any) -> list[Any]:
+    return [deployment for one in status.applications.values() for deployment in one.deployments.values()]
 
 
 def _log_folder() -> Path:

@@ -24,6 +24,7 @@ RANKS: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
 LOOKING = anyio.CapacityLimiter(16)
 DRAWING = anyio.CapacityLimiter(16)
 AGENTS = anyio.CapacityLimiter(16)
+RESOLVING = anyio.CapacityLimiter(4)  # names of webhooks' hosts: whose owner may let their servers answer late
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

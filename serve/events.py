@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
+from engine.errors import Code, CorpusError
 from engine.registry import DocumentRow
 from engine.registry.online import ACCEPTED, COMPLETED, DELETED, FAILED, TERMINAL, Event
 from serve.context import in_thread
@@ -18,19 +20,35 @@ from serve.schemas import iso
 
 POLL_SECONDS = (0.1, 1.0)  # from quick to patient
 PAGE = 1000
+MOST_OPEN = 250  # streams of one project in one process: each asks the ledger every second, and all have few places
 ENDED = {"completed": COMPLETED, "skipped": COMPLETED, "failed": FAILED}
+_open: Counter[str] = Counter()  # project → streams
 
 
 async def stream(deps: Deps, row: DocumentRow, last_event_id: str | None) -> Response:
     """The events after `last_event_id` (all of the latest upload without one), then those to come, up to the
-    terminal one. 204 when that one was delivered already."""
+    terminal one. 204 when that one was delivered already. Raises CorpusError (OVERLOADED) when the project has
+    MOST_OPEN streams open."""
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 19 else 0
     known = await in_thread(_latest, deps, row.document_id)
     if after and known and known[-1].type in TERMINAL and after >= known[-1].id:
         return Response(status_code=204)
+    if _open[row.project_id] >= MOST_OPEN:
+        raise CorpusError("too many event streams of this project", Code.OVERLOADED, details={"retry_after": 10})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     ping = max(1, round(deps.settings.serve.heartbeat_seconds))
-    return EventSourceResponse(_events(deps, row, known, after), ping=ping, headers=headers)
+    return EventSourceResponse(_counted(row.project_id, _events(deps, row, known, after)), ping=ping, headers=headers)
+
+
+async def _counted(project_id: str, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
+    _open[project_id] += 1
+    try:
+        async for event in events:
+            yield event
+    finally:
+        _open[project_id] -= 1
+        if not _open[project_id]:
+            del _open[project_id]
 
 
 async def _events(deps: Deps, row: DocumentRow, known: list[Event], after: int) -> AsyncIterator[ServerSentEvent]:

@@ -109,7 +109,7 @@ class Linger:
         if scope["type"] != "http" or not _has_body(scope):
             await self._app(scope, receive, send)
             return
-        unread, refused = True, False
+        unread, refused, answered = True, False, False
 
         async def noted() -> Message:
             nonlocal unread
@@ -118,17 +118,18 @@ class Linger:
             return message
 
         async def lingering(message: Message) -> None:
-            nonlocal refused
+            nonlocal refused, answered
             if message["type"] == "http.response.start" and unread and message["status"] >= 400:
                 refused = True
                 MutableHeaders(scope=message)["Connection"] = "close"
             elif refused and not message.get("more_body", False):
-                await send({**message, "more_body": True})
-                await _drain(noted)
-                message = {"type": "http.response.body", "body": b""}
+                answered, message = True, {**message, "more_body": True}
             await send(message)
 
         await self._app(scope, noted, lingering)
+        if answered:  # and the request has given back its place
+            await _drain(noted)
+            await send({"type": "http.response.body", "body": b""})
 
 
 def _has_body(scope: Scope) -> bool:

@@ -11,7 +11,7 @@ from engine.options import effective_settings
 from engine.registry import Project as ProjectRow
 from engine.registry.online import Webhook as WebhookRow
 from serve.auth import ALL, role_in
-from serve.context import CallerDep, DepsDep, check_global, in_thread, visible_project
+from serve.context import RESOLVING, CallerDep, DepsDep, check_global, in_thread, in_thread_of, visible_project
 from serve.deps import Caller, Deps
 from serve.idempotency import created, fingerprint, once
 from serve.routes import errors
@@ -35,6 +35,7 @@ from serve.schemas.projects import (
 from serve.webhooks.guard import check_url
 
 router = APIRouter(tags=["projects"])
+MOST_WEBHOOKS = 100  # of one project: every event is written down once for each of them
 
 
 def _shown(project: ProjectRow, caller: Caller) -> Project:
@@ -124,15 +125,22 @@ async def create_webhook(
 ) -> Response:
     """Have events delivered to an address of yours, signed as Standard Webhooks says."""
     project = await in_thread(visible_project, deps, caller, project_id, "admin")
-    await in_thread(check_url, wanted.url, deps.settings.webhooks)
+    await in_thread_of(RESOLVING, check_url, wanted.url, deps.settings.webhooks)
 
     async def work() -> Response:
+        await in_thread(_check_number, deps, project.id)
         row = await in_thread(deps.registry.add_webhook, project.id, wanted.url, wanted.events)
         await in_thread(deps.registry.audit, project.id, caller.subject, "webhook.create", row.webhook_id)
         shown = CreatedWebhook(**_webhook(row).model_dump(), secret=row.secret)
         return created(shown, headers={"Location": f"/api/v1/projects/{project.id}/webhooks/{row.webhook_id}"})
 
     return await once(deps, caller, project.id, request, fingerprint("webhook", wanted.model_dump()), work)
+
+
+def _check_number(deps: Deps, project_id: str) -> None:
+    if len(deps.registry.webhooks(project_id)) >= MOST_WEBHOOKS:
+        message = f"the project has {MOST_WEBHOOKS} webhooks, which is the most there may be"
+        raise InputError(message, Code.LIMIT_EXCEEDED, details={"limit": MOST_WEBHOOKS})
 
 
 @router.get("/projects/{project_id}/webhooks", responses=errors())

@@ -77,7 +77,10 @@ function sendForm(file, fields, headers, onProgress, signal) {
   for (const [name, value] of Object.entries(headers)) call.setRequestHeader(name, value);
   signal.addEventListener("abort", () => call.abort(), { once: true });
   call.send(form);
-  return reached(sent, "The connection broke off while the file was sent. It may also be larger than the server takes.");
+  return reached(
+    sent,
+    "The connection broke off while the file was sent. It may also be larger than the server takes.",
+  );
 }
 
 function asResponse(call) {

@@ -26,6 +26,18 @@ async function loadProjects() {
   show();
 }
 
+/** In the middle of a visit it may be somebody else, who has other projects: then nothing shown may stay. */
+async function signedIn() {
+  $("sign-out").hidden = false;
+  if (projects === null) return;
+  const ids = (list) => list.map((project) => project.id).join();
+  try {
+    if (ids((await get("projects")).projects) !== ids(projects)) location.reload();
+  } catch (error) {
+    begin(problem(error, loadProjects)); // better nothing than what may be somebody else's
+  }
+}
+
 /** Only the start section, with this in it. */
 function begin(content) {
   $("start").replaceChildren(content);
@@ -115,7 +127,7 @@ function start() {
   $("skip").addEventListener("click", (event) => (event.preventDefault(), $("main").focus())); // `#` is the address
   window.addEventListener("hashchange", show);
   document.addEventListener("place", show);
-  document.addEventListener("signed-in", () => ($("sign-out").hidden = false));
+  document.addEventListener("signed-in", signedIn);
   document.addEventListener("files-added", () => {
     if (place().view !== "documents") location.hash = $("to-documents").getAttribute("href");
   });

@@ -33,7 +33,10 @@ function take(lines, at) {
   if (table - at > 1) return [tableOf(lines.slice(at, table)), table];
   const list = end(lines, at, (line) => ITEM.test(line));
   if (list > at) return [{ kind: "list", items: lines.slice(at, list).map(itemOf) }, list];
-  const stop = Math.max(at + 1, end(lines, at, (line, n) => line.trim() && (n === at || !begins(lines, n))));
+  const stop = Math.max(
+    at + 1,
+    end(lines, at, (line, n) => line.trim() && (n === at || !begins(lines, n))),
+  );
   return [{ kind: "paragraph", text: lines.slice(at, stop).join("\n") }, stop];
 }
 
@@ -67,4 +70,9 @@ function tableOf(lines) {
   return { kind: "table", head: rows.slice(0, heads), rows: rows.slice(Math.max(0, rule)) };
 }
 
-const cells = (line) => line.trim().split(BAR).slice(1, -1).map((cell) => cell.trim().replaceAll("\\|", "|"));
+const cells = (line) =>
+  line
+    .trim()
+    .split(BAR)
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));

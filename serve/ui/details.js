@@ -59,7 +59,10 @@ function actions(found, project, onDelete) {
     found.searchable && button("Open", () => openViewer(fromStart(found)), { "aria-label": `Open ${name}` }),
     found.searchable && el("a", { href: search, "aria-label": `Search in ${name}` }, "Search in it"),
     project.role !== "read" &&
-      button("Delete", (event) => onDelete(found, event.target.closest("li")), { class: "quiet", "aria-label": `Delete ${name}` }),
+      button("Delete", (event) => onDelete(found, event.target.closest("li")), {
+        class: "quiet",
+        "aria-label": `Delete ${name}`,
+      }),
   );
 }
 

@@ -21,7 +21,12 @@ function show(api) {
     ...prose(api.info.description),
     contents(groups),
     ...[...groups].map(([tag, operations]) => group(tag, operations, api)),
-    el("section", {}, el("h2", { id: "schemas" }, "Records"), schemas.map(([name, schema]) => record(name, schema))),
+    el(
+      "section",
+      {},
+      el("h2", { id: "schemas" }, "Records"),
+      schemas.map(([name, schema]) => record(name, schema)),
+    ),
   );
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
@@ -42,13 +47,22 @@ function grouped(api) {
 function contents(groups) {
   const links = ({ id, method, path }) => el("li", {}, el("a", { href: `#${id}` }, title(method, path)));
   const lists = [...groups].map(([tag, operations]) => el("li", {}, tag, el("ul", {}, operations.map(links))));
-  return el("nav", { class: "contents", "aria-label": "Contents" }, el("ul", {}, lists, el("li", {}, el("a", { href: "#schemas" }, "Records"))));
+  return el(
+    "nav",
+    { class: "contents", "aria-label": "Contents" },
+    el("ul", {}, lists, el("li", {}, el("a", { href: "#schemas" }, "Records"))),
+  );
 }
 
 const title = (method, path) => el("code", {}, el("b", {}, method.toUpperCase()), ` ${path}`);
 
 const group = (tag, operations, api) =>
-  el("section", {}, el("h2", {}, tag), operations.map((one) => shownOperation(one, api)));
+  el(
+    "section",
+    {},
+    el("h2", {}, tag),
+    operations.map((one) => shownOperation(one, api)),
+  );
 
 function shownOperation({ path, method, operation, id }, api) {
   return el(
@@ -66,7 +80,10 @@ function shownOperation({ path, method, operation, id }, api) {
 /** Paragraphs; `code` between backticks. */
 function prose(text = "") {
   const parts = (part) => part.split("`").map((piece, n) => (n % 2 ? el("code", {}, piece) : piece));
-  return text.split(/\n{2,}/).filter(Boolean).map((part) => el("p", {}, parts(part)));
+  return text
+    .split(/\n{2,}/)
+    .filter(Boolean)
+    .map((part) => el("p", {}, parts(part)));
 }
 
 function parameters(given = []) {
@@ -89,7 +106,10 @@ function body(requestBody) {
 
 function example(path, method, operation, api) {
   const text = requestExample(path, method, operation, api, new URL(".", document.baseURI).origin);
-  return [el("h4", {}, "Example"), el("pre", { tabindex: "0", role: "group", "aria-label": "Example" }, el("code", {}, text))];
+  return [
+    el("h4", {}, "Example"),
+    el("pre", { tabindex: "0", role: "group", "aria-label": "Example" }, el("code", {}, text)),
+  ];
 }
 
 function answers(responses) {
@@ -102,7 +122,13 @@ function answers(responses) {
 
 function record(name, schema) {
   const example = schema.example ?? schema.examples?.[0];
-  const json = example && el("pre", { tabindex: "0", role: "group", "aria-label": `Example of ${name}` }, el("code", {}, JSON.stringify(example, null, 2)));
+  const json =
+    example &&
+    el(
+      "pre",
+      { tabindex: "0", role: "group", "aria-label": `Example of ${name}` },
+      el("code", {}, JSON.stringify(example, null, 2)),
+    );
   return el(
     "article",
     { class: "item", "aria-labelledby": `record-${name}` },

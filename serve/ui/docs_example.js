@@ -28,7 +28,10 @@ function bodyLines(requestBody, api) {
 }
 
 function formLines(schema) {
-  const file = (name) => (["file", "files"].includes(name) ? `-F '${name}=@report.pdf'` : `-F '${name}=${SAMPLES[name] ?? name.toUpperCase()}'`);
+  const file = (name) =>
+    ["file", "files"].includes(name)
+      ? `-F '${name}=@report.pdf'`
+      : `-F '${name}=${SAMPLES[name] ?? name.toUpperCase()}'`;
   return (schema.required ?? []).map(file);
 }
 

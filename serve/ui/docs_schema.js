@@ -4,9 +4,24 @@ import { el } from "./dom.js";
 
 /** A table with row headers that scrolls by itself where the screen is narrow. */
 export function named(heads, rows, label) {
-  const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, first), rest.map((cell) => el("td", {}, cell))));
-  const head = el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)));
-  return el("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label }, el("table", {}, el("thead", {}, head), el("tbody", {}, body)));
+  const body = rows.map(([first, ...rest]) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, first),
+      rest.map((cell) => el("td", {}, cell)),
+    ),
+  );
+  const head = el(
+    "tr",
+    {},
+    heads.map((text) => el("th", { scope: "col" }, text)),
+  );
+  return el(
+    "div",
+    { class: "wide", tabindex: "0", role: "group", "aria-label": label },
+    el("table", {}, el("thead", {}, head), el("tbody", {}, body)),
+  );
 }
 
 export function schemaTable(schema) {
@@ -28,16 +43,28 @@ export function typeNodes(schema) {
   }
   const options = schema.anyOf ?? schema.oneOf ?? (schema.allOf?.length === 1 ? schema.allOf : null);
   if (options) return joined(options.map(typeNodes), " or ");
-  if (schema.enum) return joined(schema.enum.map((value) => [el("code", {}, JSON.stringify(value))]), " | ");
+  if (schema.enum)
+    return joined(
+      schema.enum.map((value) => [el("code", {}, JSON.stringify(value))]),
+      " | ",
+    );
   if ("const" in schema) return [el("code", {}, JSON.stringify(schema.const))];
   if (schema.type === "array") return ["list of ", ...typeNodes(schema.items)];
-  if (schema.type === "object" && typeof schema.additionalProperties === "object") return ["object of ", ...typeNodes(schema.additionalProperties)];
+  if (schema.type === "object" && typeof schema.additionalProperties === "object")
+    return ["object of ", ...typeNodes(schema.additionalProperties)];
   return [[schema.type ?? "anything", schema.format].filter(Boolean).join(", ")];
 }
 
 const joined = (lists, mark) => lists.flatMap((nodes, n) => (n ? [mark, ...nodes] : nodes));
 
-const BOUNDS = { minimum: "≥", maximum: "≤", exclusiveMinimum: ">", exclusiveMaximum: "<", minLength: "length ≥", maxLength: "length ≤" };
+const BOUNDS = {
+  minimum: "≥",
+  maximum: "≤",
+  exclusiveMinimum: ">",
+  exclusiveMaximum: "<",
+  minLength: "length ≥",
+  maxLength: "length ≤",
+};
 
 function bounds(field) {
   const of = [field, ...(field.anyOf ?? [])];

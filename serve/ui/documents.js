@@ -13,6 +13,7 @@ let cursor = null;
 let running = null;
 let beyond = false; // whether more than the first page was asked for
 let clock = null;
+let refreshing = false;
 
 export function startDocuments() {
   $("status").addEventListener("change", () => reload());
@@ -105,16 +106,18 @@ function count(quiet) {
 
 /** Looks again at what is unfinished, a few at a time. */
 async function refresh() {
-  if (document.hidden || !navigator.onLine) return;
+  if (refreshing || document.hidden || !navigator.onLine) return;
+  refreshing = true;
   const open = Array.from($("document-list").children).filter((one) => UNFINISHED.includes(one.dataset.status));
   for (const shown of open.slice(0, 5)) {
     try {
       replace(shown, item(await get(`documents/${shown.dataset.id}`)));
     } catch (error) {
-      if (error.status === 404) shown.remove();
-      else return; // the next round tries again; whether the server answers is shown in the banner
+      if (error.status !== 404) break; // the next round tries again; the banner tells of a server that is away
+      shown.remove();
     }
   }
+  refreshing = false;
 }
 
 function replace(shown, fresh) {
@@ -141,7 +144,7 @@ function confirmDelete(found, shown) {
       dialog.close();
       gone(shown, name);
     } catch (error) {
-      if (error.status === 404) dialog.close(), gone(shown, name);
+      if (error.status === 404) (dialog.close(), gone(shown, name));
       else $("confirm-problem").textContent = error.message;
     }
     $("confirm-yes").disabled = false;

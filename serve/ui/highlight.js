@@ -6,9 +6,12 @@ const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 // English words that stand in most passages: marking them hides the others.
 const COMMON = new Set(
-  ("a an and are as at be but by can could did do does for from had has have how i if in into is it its me my no not " +
+  (
+    "a an and are as at be but by can could did do does for from had has have how i if in into is it its me my no " +
+    "not " +
     "of on or our so than that the their them then there these they this to was we were what when where which who " +
-    "why will with would you your").split(" "),
+    "why will with would you your"
+  ).split(" "),
 );
 
 const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -18,8 +21,13 @@ export function wordsOf(query) {
   const all = [...new Set((query.match(WORD) ?? []).map(fold))];
   const telling = all.filter((word) => !COMMON.has(word));
   const words = telling.length ? telling : all;
-  const pieces = query.split(/\s+/).filter((part) => (/[\d\-_/.]/.test(part) && part.length > 2) || UNSPACED.test(part));
-  return { words, pieces: pieces.map((part) => part.toLowerCase().replace(/^[.,;:!?]+|[.,;:!?]+$/g, "")).filter(Boolean) };
+  const pieces = query
+    .split(/\s+/)
+    .filter((part) => (/[\d\-_/.]/.test(part) && part.length > 2) || UNSPACED.test(part));
+  return {
+    words,
+    pieces: pieces.map((part) => part.toLowerCase().replace(/^[.,;:!?]+|[.,;:!?]+$/g, "")).filter(Boolean),
+  };
 }
 
 /** The text as nodes, with what matches inside `mark`. */

@@ -8,11 +8,10 @@ import { address, place } from "./place.js";
 import { firstPage, openViewer } from "./viewer.js";
 
 // The format ids of the engine; a test holds this list against its table of extractors.
-export const FORMATS = [
-  "bmp", "code", "csv", "doc", "docx", "eml", "epub", "gif", "heic", "html", "ipynb", "jpg", "json", "jsonl", "mbox",
-  "md", "msg", "odp", "ods", "odt", "org", "pdf", "png", "ppt", "pptx", "rst", "rtf", "tiff", "tsv", "txt", "webp",
-  "xls", "xlsb", "xlsx", "xml", "zip",
-];
+const FORMATS = (
+  "bmp code csv doc docx eml epub gif heic html ipynb jpg json jsonl mbox md msg odp " +
+  "ods odt org pdf png ppt pptx rst rtf tiff tsv txt webp xls xlsb xlsx xml zip"
+).split(" ");
 // parameter of the address → field of the form
 const FIELDS = { q: "query", mode: "mode", format: "format", kind: "element", file: "filename", top: "top-k" };
 const UNSET = { mode: "hybrid", top: "10" };
@@ -40,13 +39,21 @@ export function showSearch(project) {
 }
 
 function filtersSet() {
-  return Object.keys(FIELDS).slice(1).filter((name) => $(FIELDS[name]).value !== (UNSET[name] ?? "")).length;
+  return Object.keys(FIELDS)
+    .slice(1)
+    .filter((name) => $(FIELDS[name]).value !== (UNSET[name] ?? "")).length;
 }
 
 function reset() {
   running?.abort();
   $("result-count").textContent = "";
-  $("results").replaceChildren(el("p", { class: "note" }, "Ask in words or as a question. Every passage found names its file, page and section, and opens there."));
+  $("results").replaceChildren(
+    el(
+      "p",
+      { class: "note" },
+      "Ask in words or as a question. Every passage found names its file, page and section, and opens there.",
+    ),
+  );
 }
 
 /** The form's content goes into the address, which carries the search out. */
@@ -74,12 +81,16 @@ function clear() {
 async function run(project) {
   running?.abort();
   const turn = (running = new AbortController());
-  const filter = { source_format: $("format").value, element_type: $("element").value, filename: $("filename").value.trim() };
+  const filter = {
+    source_format: $("format").value,
+    element_type: $("element").value,
+    filename: $("filename").value.trim(),
+  };
   for (const name of Object.keys(filter)) if (!filter[name]) delete filter[name];
   const query = $("query").value.trim();
   const json = { query, project_id: project.id, top_k: Number($("top-k").value), mode: $("mode").value, filter };
   $("result-count").textContent = "";
-  const waiting = setTimeout(() => $("results").replaceChildren(loading("Searching …")), 150); // no flicker when it is quick
+  const waiting = setTimeout(() => $("results").replaceChildren(loading("Searching …")), 150); // quick ones: no flicker
   try {
     const answer = await post("documents/search", json, { signal: turn.signal });
     if (!turn.signal.aborted) show(answer.results, query, Object.keys(filter).length > 0, project);
@@ -95,7 +106,14 @@ function show(hits, query, filtered, project) {
   $("result-count").textContent = count;
   announce(count);
   const words = wordsOf(query);
-  if (hits.length) $("results").replaceChildren(el("ol", { class: "hits" }, hits.map((hit) => shownHit(hit, words))));
+  if (hits.length)
+    $("results").replaceChildren(
+      el(
+        "ol",
+        { class: "hits" },
+        hits.map((hit) => shownHit(hit, words)),
+      ),
+    );
   else $("results").replaceChildren(nothing(filtered, project));
 }
 
@@ -103,7 +121,11 @@ function nothing(filtered, project) {
   return el(
     "div",
     { class: "note" },
-    el("p", {}, filtered ? "No passage fits the query and the filters." : "No passage of this project fits. Other words may."),
+    el(
+      "p",
+      {},
+      filtered ? "No passage fits the query and the filters." : "No passage of this project fits. Other words may.",
+    ),
     filtered
       ? button("Clear filters", clear)
       : el("p", {}, el("a", { href: address(project.slug, "documents") }, "See the documents of this project")),

@@ -26,7 +26,7 @@ const STAGES = {
   publish: "Making it searchable",
 };
 
-export const stateName = (state) => STATES[state] ?? String(state);
+const stateName = (state) => STATES[state] ?? String(state);
 export const stageName = (stage) => STAGES[stage] ?? `Processing (${stage})`;
 export const badge = (state) => el("span", { class: `badge ${state in STATES ? state : ""}` }, stateName(state));
 
@@ -55,10 +55,22 @@ export function losses(warnings) {
       "li",
       {},
       loss.message || loss.code,
-      el("span", { class: "hint" }, " ", el("code", {}, loss.code), where(loss.place), loss.count > 1 && ` · ${loss.count} times`),
+      el(
+        "span",
+        { class: "hint" },
+        " ",
+        el("code", {}, loss.code),
+        where(loss.place),
+        loss.count > 1 && ` · ${loss.count} times`,
+      ),
     ),
   );
-  return el("details", {}, el("summary", {}, plural(warnings.length, "loss", "losses")), el("ul", { class: "losses" }, shown));
+  return el(
+    "details",
+    {},
+    el("summary", {}, plural(warnings.length, "loss", "losses")),
+    el("ul", { class: "losses" }, shown),
+  );
 }
 
 const where = (place) => (place ? [" · ", nameNode(place)] : null);

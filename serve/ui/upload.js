@@ -112,7 +112,10 @@ async function follow(job) {
   set(job, "processing");
   changed();
   try {
-    const found = await watch(job.id, (type, data) => type === "document.stage" && set(job, "processing", { stage: data.stage }));
+    const found = await watch(
+      job.id,
+      (type, data) => type === "document.stage" && set(job, "processing", { stage: data.stage }),
+    );
     if (!found) set(job, "deleted");
     else if (found.status === "failed") fail(job, found.error, found);
     else end(job, found);

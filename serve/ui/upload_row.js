@@ -11,7 +11,12 @@ export function newRow(job, actions) {
   job.head = el("span", { class: "state" });
   job.bar = el("progress", { "aria-label": `Progress of ${shownName(job.file.name)}` });
   job.body = el("div", { class: "outcome" });
-  const name = el("p", { class: "title" }, nameNode(job.file.name), el("span", { class: "hint" }, ` ${size(job.file.size)}`));
+  const name = el(
+    "p",
+    { class: "title" },
+    nameNode(job.file.name),
+    el("span", { class: "hint" }, ` ${size(job.file.size)}`),
+  );
   job.row = el("li", { class: "item" }, el("div", { class: "row" }, name, job.head), job.bar, job.body);
   document.getElementById("uploads").append(job.row);
 }
@@ -24,7 +29,7 @@ export function draw(job, facts) {
   job.bar.hidden = !(job.state === "sending" || (job.state === "processing" && facts.stage));
   if (part === null) job.bar.removeAttribute("value");
   else job.bar.value = part;
-  if (job.shown !== job.state) job.body.replaceChildren(...body(job, facts)); // not at each step: buttons keep the focus
+  if (job.shown !== job.state) job.body.replaceChildren(...body(job, facts)); // else buttons lose the focus
   job.shown = job.state;
 }
 

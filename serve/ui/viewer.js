@@ -91,7 +91,8 @@ function showPicture(blob, page, scale) {
   if (shown.link) URL.revokeObjectURL(shown.link);
   shown.link = URL.createObjectURL(blob);
   shown.scale = scale;
-  const alt = `Page ${page} of ${shownName(hit.filename)}${cited ? ", the passage found is marked. Its words are under Text." : ""}`;
+  const marked = cited ? ", the passage found is marked. Its words are under Text." : "";
+  const alt = `Page ${page} of ${shownName(hit.filename)}${marked}`;
   const image = el("img", { alt, src: shown.link, class: "page" });
   $("viewer-body").replaceChildren(image);
   image.addEventListener("load", () => (bringIntoView(image, page), announce(`Page ${page}`, $("viewer-live"))));

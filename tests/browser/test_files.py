@@ -100,6 +100,6 @@ def test_the_page_loads_all_its_modules_at_once() -> None:
 
 
 def test_the_format_filter_offers_what_the_engine_extracts() -> None:
-    listed = re.search(r"FORMATS = \[(.*?)\]", (FOLDER / "search.js").read_text(), re.S)
+    listed = re.search(r"FORMATS = \((.*?)\)\.split", (FOLDER / "search.js").read_text(), re.S)
     assert listed
-    assert re.findall(r'"(\w+)"', listed[1]) == sorted(EXTRACTORS)
+    assert re.findall(r"\w+", listed[1]) == sorted(EXTRACTORS)

@@ -129,6 +129,19 @@ def test_a_token_that_runs_out_is_asked_for_and_the_search_goes_on(visit: Visit)
     expect(page.locator(".hit").first).to_contain_text("An okapi eats leaves.")
 
 
+def test_nothing_of_one_person_stays_when_another_signs_in(visit: Visit) -> None:
+    page = sign_in(visit, ROOT)
+    page.get_by_role("link", name="Search", exact=True).click()
+    page.evaluate("sessionStorage.setItem('corpus.token', 'corpus_gone')")
+    page.locator("#query").fill("okapi")
+    page.locator("#query").press("Enter")
+    page.locator("#token").fill(READER)
+    with page.expect_event("load"):
+        page.keyboard.press("Enter")
+    expect(page.locator("#search")).to_be_visible()
+    assert page.locator("#project option").all_text_contents() == ["zoo"]
+
+
 def test_the_token_stays_in_the_tab(visit: Visit) -> None:
     page = sign_in(visit, ROOT)
     assert page.evaluate("Object.values(sessionStorage)") == [ROOT]

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return load({"home": tmp_path_factory.mktemp("trouble")}, environ={})
+    return load({"home": tmp_path_factory.mktemp("trouble"), "limits.file_mb": 1}, environ={})
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,18 @@ def test_an_upload_that_broke_off_is_tried_again_with_its_key(visit: Visit) -> N
     expect(row).to_have_attribute("data-state", "completed", timeout=PATIENCE)
     assert len(keys) == 3
     assert len(set(keys)) == 1
+
+
+@pytest.mark.parametrize("megabytes", [2, 40])
+def test_a_file_that_is_too_large_says_so(visit: Visit, tmp_path: Path, megabytes: int) -> None:
+    visit.expected = {413}
+    page = visit.open("yard", "documents")
+    file = tmp_path / "large.md"
+    file.write_bytes(b"word " * (megabytes * 200_000))
+    page.locator("#files").set_input_files(file)
+    row = visit.row("large.md")
+    expect(row).to_have_attribute("data-state", "failed", timeout=PATIENCE)
+    expect(row.locator(".reason")).to_contain_text("FILE_TOO_LARGE")
 
 
 def test_many_files_at_once_are_sent_a_few_at_a_time(visit: Visit) -> None:

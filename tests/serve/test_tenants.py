@@ -17,6 +17,7 @@ from serve.local import running_server
 
 SECRET = "zanzibarquartz"
 TOKENS = {"ann": "corpus_" + "a" * 43, "bob": "corpus_" + "b" * 43, "root": "corpus_" + "r" * 43}
+TOKENS["eve"] = "corpus_" + "e" * 43  # reads ann's project
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def settings_with_tokens(home: Path) -> Settings:
-    roles = {"ann": {"ann": "admin"}, "bob": {"bob": "admin"}, "root": {"*": "admin"}}
+    roles = {"ann": {"ann": "admin"}, "bob": {"bob": "admin"}, "root": {"*": "admin"}, "eve": {"ann": "read"}}
     lines = [f"- {{name: {n}, sha256: '{digest(TOKENS[n])}', roles: {r!r}}}" for n, r in roles.items()]
     file = home / "tokens.yaml"
     file.write_text("\n".join(lines).replace("'*'", '"*"'))
@@ -124,6 +125,35 @@ def test_searching_ones_own_project_never_reaches_into_anothers(server: str, own
         ).json()["results"]
         seen = {hit["document_id"] for hit in found} | {other for hit in found for other in hit["alternates"]}
         assert seen <= {sent.json()["document_id"]}
+
+
+MAIL = b"""From: Ada <ada@example.org>
+To: Board <board@example.org>
+Subject: The zanzibarquartz merger
+MIME-Version: 1.0
+Content-Type: text/plain
+
+It closes on Friday.
+"""
+
+
+def test_what_stands_in_a_document_for_others_is_nowhere(server: str, owned: Ids) -> None:
+    ann, eve = client(server, "ann"), client(server, "eve")
+    sent = ann.post(
+        "/api/v1/documents/parse", data={"project_id": "ann", "acl": "board"}, files={"file": ("mail.eml", MAIL)}
+    )
+    document = sent.json()["document_id"]
+    wait_until_done(client(server, "root"), document)
+    parts = ("", "/chunks", "/result", "/nav", "/manifest", "/events")
+    paths = ["/api/v1/documents?project_id=ann", *(f"/api/v1/documents/{document}{part}" for part in parts)]
+    for path in paths:
+        answer = eve.get(path)
+        assert answer.status_code == 200, path
+        for word in ("zanzibarquartz merger", "Ada", "Board", "board@"):
+            assert word not in answer.text, f"{path} {word}"
+    shown = client(server, "root").get(f"/api/v1/documents/{document}").json()
+    assert (shown["title"], shown["author"]) == ("The zanzibarquartz merger", "Ada <ada@example.org>")
+    ann.delete(f"/api/v1/documents/{document}").raise_for_status()
 
 
 def test_a_role_too_low_is_forbidden_where_the_project_is_visible(server: str, owned: Ids) -> None:

@@ -222,6 +222,20 @@ def test_an_upload_that_stalls(tmp_path: Path) -> None:
     assert place.refused(ONE, content=stalling(), headers=MULTIPART) == (422, "INVALID_REQUEST")
 
 
+def test_an_upload_that_drips(tmp_path: Path) -> None:
+    place = Place(tmp_path, **{"serve.request_seconds": 0.3})
+    began = time.monotonic()
+
+    async def dripping() -> AsyncIterator[bytes]:
+        yield b"--B\r\n" + file_part(b"")[:-4]
+        for _ in range(100):
+            await asyncio.sleep(0.1)
+            yield b"x"
+
+    assert place.refused(ONE, content=dripping(), headers=MULTIPART) == (422, "INVALID_REQUEST")
+    assert time.monotonic() - began < 5
+
+
 # ---------------------------------------------------------------- what is no upload
 BASE = file_part(b"x" * 300_000)
 BAD = {

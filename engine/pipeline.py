@@ -58,7 +58,7 @@ def start_ray(settings: Settings, num_cpus: float | None = None) -> None:
 
 
 def _connect(**options: Any) -> None:
-    with _chatter_held(), _sigterm_kept():
+    with chatter_held(), _sigterm_kept():
         ray.init(log_to_driver=False, configure_logging=False, namespace="corpus", **options)
 
 
@@ -103,7 +103,7 @@ def _sigterm_kept() -> Generator[None]:
 
 
 @contextmanager
-def _chatter_held() -> Generator[None]:
+def chatter_held() -> Generator[None]:
     """Keep what Ray's native code writes to standard error while it starts; show it only when that fails."""
     kept = os.dup(2)
     with tempfile.TemporaryFile() as held:

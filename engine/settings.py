@@ -153,6 +153,9 @@ class Serve(Group):
     chunks_per_minute: int = Field(500, ge=1, description="chunk pages per project")
     lease_seconds: float = Field(60, gt=0, description="without a sign of life for this long, work is taken up anew")
     attempts: int = Field(3, ge=1, description="workers that may die over one upload before it fails as WORKER_LOST")
+    outage_hours: float = Field(
+        24, ge=0, description="how long an upload waits for a store or a model that is away before it fails"
+    )
     poll_seconds: float = Field(2, gt=0, description="how often an idle ingest worker looks for work")
     idempotency_hours: float = Field(24, gt=0, description="how long an Idempotency-Key is remembered")
     heartbeat_seconds: float = Field(15, gt=0, description="comment lines on an event stream")

@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from engine.settings import Settings
 from serve.auth import check_binding
 
 SPARE_CPUS = 0.5  # of the machine, promised to whatever else is to run beside the API (a backfill)
+LAST_WORDS_SECONDS = 0.5
 SHORT_FOLDER = "/tmp"
 
 
@@ -121,6 +123,7 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
     from ray import serve as ray_serve
     from ray.serve.config import HTTPOptions
 
+    from engine import pipeline
     from engine.store import actor
     from engine.store.open import folder_of, open_store
     from serve.app import APPLICATION, build_app
@@ -137,12 +140,14 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
             raise ConfigError(f"the API did not start: {_reason() or error}") from error
         yield
     finally:
-        ray_serve.delete(APPLICATION)
-        ray_serve.shutdown()
-        stop_limiter()
-        stop_metrics()
-        if not settings.store.url:
-            actor.stop(folder_of(settings))
+        with pipeline.chatter_held():  # Ray calls the end of its own controller a failure, in red
+            ray_serve.delete(APPLICATION)
+            ray_serve.shutdown()
+            stop_limiter()
+            stop_metrics()
+            if not settings.store.url:
+                actor.stop(folder_of(settings))
+            time.sleep(LAST_WORDS_SECONDS)
 
 
 def _reason() -> str:

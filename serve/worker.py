@@ -13,6 +13,7 @@ import random
 import socket
 import threading
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.errors import Code, CorpusError, Stage, StorageError
@@ -154,16 +155,20 @@ class Ingest:
     def _attempt(self, lease: Lease) -> str:
         """How the attempt ended, see `Metrics.ingested`."""
         last = lease.attempt >= self._settings.serve.attempts
+        waited = (datetime.now(UTC) - lease.accepted_at).total_seconds()
+        patient = waited < self._settings.serve.outage_hours * 3600
         self._hand = lease
         try:
-            outcomes = self._process(lease, last)
+            outcomes = self._process(lease, last and not patient)
         except Over:
             return self._given_up(lease)
         except Again as again:
-            self._trouble = True
-            log.warning("an attempt failed and will be repeated", extra={"code": again.failure.code})
-            return again.failure.code
-        except CorpusError as error:  # a store is away, or the machine is at fault: a model, the isolated child
+            return self._put_off(lease, again.failure.code, patient)
+        except StorageError as error:
+            if patient:
+                return self._put_off(lease, error.code, patient)
+            return self._broken(lease, last, Failure(error.code, error.stage or "", error.message))
+        except CorpusError as error:  # the machine is at fault: a model, the isolated child
             return self._broken(lease, last, Failure(error.code, error.stage or "", error.message))
         except Exception as error:
             log.exception("an attempt failed by a defect", extra={"error": type(error).__name__})
@@ -200,6 +205,16 @@ class Ingest:
             return "superseded"
         self._registry.release(lease.document_id, lease.generation)
         return "released"
+
+    def _put_off(self, lease: Lease, code: str, patient: bool) -> str:
+        """A store or the model is away: no fault of the document, so the attempt does not count. The loop waits until
+        they are back."""
+        self._trouble = True
+        log.warning("an attempt failed and will be repeated", extra={"code": code})
+        if patient:
+            self._registry.release(lease.document_id, lease.generation)
+        self._settle(lease, self._keep_originals())  # unless it had ended before things went wrong
+        return code
 
     def _broken(self, lease: Lease, last: bool, failure: Failure) -> str:
         """Another worker may do better; after the last attempt it is the document's failure, unless it was published

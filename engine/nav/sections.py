@@ -24,7 +24,7 @@ def nav_of(view: DocumentView, tree: ExtractedDocument | None = None) -> Documen
     return DocumentNav(
         document_id=view.row.document_id,
         revision=view.revision,
-        title=view.row.title,
+        title=None if view.closed else view.row.title,
         basis="chunks" if usable is None else "tree",
         chunk_count=len(view.chunks),
         token_count=sum(int(payload["token_count"]) for payload in view.chunks),

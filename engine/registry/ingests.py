@@ -30,7 +30,7 @@ Row = sa.Row[*tuple[Any, ...]]
 UPLOAD = (
     *(I.document_id, I.project_id, I.generation, I.attempt, I.object_key, I.content_sha256, I.options, I.batch_id),
     *(I.traceparent, D.generation.label("current"), D.deleted_at, D.status, D.key, D.filename, D.size, D.chunk_count),
-    *(D.skip_reason, D.error_code, D.error_stage, D.error_message),
+    *(D.skip_reason, D.error_code, D.error_stage, D.error_message, I.created_at),
 )
 
 

@@ -58,6 +58,7 @@ class Lease:
     options: dict[str, object]
     batch_id: str | None
     traceparent: str
+    accepted_at: datetime
 
 
 @dataclass(slots=True)

@@ -231,4 +231,5 @@ def _lease(row: Row) -> Lease:
         options=row.options,
         batch_id=row.batch_id,
         traceparent=row.traceparent,
+        accepted_at=row.created_at,
     )

@@ -167,7 +167,8 @@ class EdgeStore:
         corpus = None
         if project_id is not None:
             tenant = Condition("project_id", "any", [project_id])
-            corpus = edge_types.to_filter(Filter([tenant]))
+            # what a reader may not see must not show in the rarity of words either
+            corpus = edge_types.to_filter(Filter([tenant, *(c for c in where.must if c.field == "acl")]))
             where = Filter([tenant, *where.must], where.must_not)
         condition = edge_types.to_filter(where)
         requests = [edge_types.to_query(q, condition, corpus, fields) for q in queries]

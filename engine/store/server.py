@@ -184,7 +184,8 @@ class ServerStore:
         corpus = None
         if project_id is not None:
             tenant = Condition("project_id", "any", [project_id])
-            corpus = types.to_filter(Filter([tenant]))
+            # what a reader may not see must not show in the rarity of words either
+            corpus = types.to_filter(Filter([tenant, *(c for c in where.must if c.field == "acl")]))
             where = Filter([tenant, *where.must], where.must_not)
         condition = types.to_filter(where)
         # A query without a known word finds nothing, and the server rejects it.

@@ -135,6 +135,9 @@ def test_a_phone_needs_no_sideways_scrolling(visits: Callable[..., Visit]) -> No
     for summary in page.locator("#documents summary").all():
         summary.click()
     assert visit.overflow() <= 0
+    beside = page.locator("label.check").bounding_box()
+    assert beside is not None
+    assert beside["height"] < 100  # its words stand beside the box, not one letter a line
     page.goto(f"{visit.url}/docs")
     expect(page.locator("article").first).to_be_visible()
     assert visit.overflow() <= 0

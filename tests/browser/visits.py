@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE = 60_000  # ms for a document to be processed; starting the isolated child takes most of it
+expect.set_options(timeout=20_000)  # ms; other tests may keep the machine busy
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 _STATUS = re.compile(r"^Failed to load resource: the server responded with a status of (\d+)")
 
@@ -80,7 +81,7 @@ class Visit:
 
 def start(browser: Browser, url: str, **options: Any) -> Visit:
     context = browser.new_context(**options)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     visit = Visit(context, context.new_page(), url)
     visit.watch()
     return visit

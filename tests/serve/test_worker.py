@@ -12,7 +12,7 @@ from corpora import text
 from fake_embedder import FakeEmbedder
 from standardwebhooks.webhooks import Webhook
 
-from engine.errors import StorageError
+from engine.errors import EmbeddingError, StorageError
 from engine.store import Points
 from engine.store.edge import EdgeStore
 from serve.metrics import Metrics
@@ -273,6 +273,30 @@ def test_what_goes_wrong_after_the_flip_does_not_undo_it(bench: Bench, tmp_path:
     assert bench.terminal_events(document) == ["document.completed"]
     ingest.close()
     store.close()
+
+
+def test_an_outage_costs_no_attempts_however_many_workers_meet_it(bench: Bench) -> None:
+    class Gateway(FakeEmbedder):
+        away = True
+
+        def embed_documents(self, texts: list[str]):
+            if self.away:
+                raise EmbeddingError("away")
+            return super().embed_documents(texts)
+
+    gateway = Gateway()
+    document = bench.upload(text(1).encode())
+    workers = [worker(bench, embedder=gateway) for _ in range(4)]
+    for ingest in workers:
+        assert ingest.run_once()
+        waiting = bench.registry.ingest(document)
+        assert waiting is not None and waiting.attempt == 0
+    gateway.away = False
+    assert workers[0].run_once()
+    assert bench.row(document).status == "completed"
+    assert bench.terminal_events(document) == ["document.completed"]
+    for ingest in workers:
+        ingest.close()
 
 
 @pytest.mark.slow

@@ -145,6 +145,22 @@ def test_access_lists_are_enforced(filled):
     assert keys(ask(filled, "confidential merger plans", principals=None))[0] == "board.txt"
 
 
+def test_scores_tell_nothing_of_what_is_hidden(world):
+    for n in range(4):
+        world.publish(f"open/{n}.txt", [f"The keeper wrote number {n} into the log."])
+    world.publish("open/word.txt", ["A platypus crossed the bridge."])
+
+    def score() -> float:
+        (found,) = ask(world, "platypus", mode="content", principals=["staff"], top_k=1).results
+        return found.score
+
+    before = score()
+    for n in range(6):
+        world.publish(f"closed/{n}.txt", [f"Another platypus, the {n}th."], acl=["board"])
+    assert score() == pytest.approx(before)
+    assert ask(world, "platypus", mode="content", principals=None, top_k=1).results[0].score < before
+
+
 def test_equal_texts_are_one_result_with_alternates(filled):
     a = filled.publish("copies/a.txt", ["identical passage about turbines"])
     b = filled.publish("copies/b.txt", ["identical  passage about\nturbines"])

@@ -101,7 +101,7 @@ def _on_ray(settings: Settings, signals: Signals) -> Generator[None]:
         with _deployed(settings, settings.serve.host):
             yield
         return
-    folder = Path(tempfile.mkdtemp(prefix="corpus-", dir=SHORT_FOLDER))
+    folder = _private_folder()
     try:
         from serve.ray_environment import on_this_machine
 
@@ -114,8 +114,18 @@ def _on_ray(settings: Settings, signals: Signals) -> Generator[None]:
     finally:
         import ray
 
-        ray.shutdown()
+        with pipeline.chatter_held():
+            ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _private_folder() -> Path:
+    """A new folder for the proxy's files, named after this process; those of dead processes go."""
+    for old in Path(SHORT_FOLDER).glob("corpus*-*"):
+        owner = re.fullmatch(r"corpus([0-9a-f]{1,6})-\w{8}", old.name)
+        if owner and not Path(f"/proc/{int(owner[1], 16)}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"corpus{os.getpid():x}-", dir=SHORT_FOLDER))
 
 
 @contextmanager

@@ -13,12 +13,11 @@ from fastapi import Depends, Request
 from engine.errors import Code, InputError
 from engine.registry import DocumentRow, Project
 from serve import logs
-from serve.auth import ALL, check_local, role_in
+from serve.auth import ALL, RANKS, check_local, require
 from serve.deps import Caller, Deps, Operation, Role
 
 P = ParamSpec("P")
 T = TypeVar("T")
-RANKS: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
 # Threads for what may take many seconds: calls of the inspector wait for one another, an agentic search has a time
 # limit of its own. They must not take those that every other request needs, nor those who draw pages the uploads'.
 LOOKING = anyio.CapacityLimiter(16)
@@ -58,13 +57,6 @@ CallerDep = Annotated[Caller, Depends(caller_of)]
 
 
 # ---------------------------------------------------------------- may they
-def check_role(caller: Caller, project_id: str, role: Role) -> None:
-    """Raise FORBIDDEN when the caller sees the project but has a lower role than `role`."""
-    has = role_in(caller, project_id)
-    if has is None or RANKS[has] < RANKS[role]:
-        raise InputError(f"this needs the role {role} in the project", Code.FORBIDDEN)
-
-
 def check_global(caller: Caller, role: Role) -> None:
     """Raise FORBIDDEN unless the caller has `role` in every project."""
     has = caller.roles.get(ALL)
@@ -86,20 +78,22 @@ def visible_project(deps: Deps, caller: Caller, ref: str, role: Role) -> Project
         project = deps.registry.project(ref)
     except InputError:
         project = None
-    if project is None or role_in(caller, project.id) is None:
-        raise InputError("there is no such project", Code.PROJECT_NOT_FOUND)
+    absent = InputError("there is no such project", Code.PROJECT_NOT_FOUND)
+    if project is None:
+        raise absent
+    require(caller, project.id, role, absent)
     logs.bind(project_id=project.id)
-    check_role(caller, project.id, role)
     return project
 
 
 def visible_document(deps: Deps, caller: Caller, document_id: str, role: Role) -> DocumentRow:
     """The document's row; DOCUMENT_NOT_FOUND for an unknown one and for one of a project the caller has no role in."""
     row = deps.registry.document(document_id)
-    if row is None or role_in(caller, row.project_id) is None:
-        raise InputError("there is no such document", Code.DOCUMENT_NOT_FOUND)
+    absent = InputError("there is no such document", Code.DOCUMENT_NOT_FOUND)
+    if row is None:
+        raise absent
+    require(caller, row.project_id, role, absent)
     logs.bind(project_id=row.project_id)
-    check_role(caller, row.project_id, role)
     return row
 
 

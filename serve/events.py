@@ -21,6 +21,7 @@ from serve.schemas import iso
 POLL_SECONDS = (0.1, 1.0)  # from quick to patient
 PAGE = 1000
 MOST_OPEN = 250  # streams of one project in one process: each asks the ledger every second, and all have few places
+NO_EVENT = "ended"  # the id of a terminal event that is not in the log
 ENDED = {"completed": COMPLETED, "skipped": COMPLETED, "failed": FAILED}
 _open: Counter[str] = Counter()  # project → streams
 
@@ -29,6 +30,8 @@ async def stream(deps: Deps, row: DocumentRow, last_event_id: str | None) -> Res
     """The events after `last_event_id` (all of the latest upload without one), then those to come, up to the
     terminal one. 204 when that one was delivered already. Raises CorpusError (OVERLOADED) when the project has
     MOST_OPEN streams open."""
+    if last_event_id == NO_EVENT and row.status in ENDED:
+        return Response(status_code=204)
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 19 else 0
     known = await in_thread(_latest, deps, row.document_id)
     if after and known and known[-1].type in TERMINAL and after >= known[-1].id:
@@ -86,7 +89,7 @@ def _latest(deps: Deps, document_id: str, after: int = 0) -> list[Event]:
 def _ended(deps: Deps, document_id: str) -> ServerSentEvent | None:
     row = deps.registry.document(document_id)
     if row is None:
-        return _shown(DELETED, {"document_id": document_id}, None, None)
+        return _shown(DELETED, {"document_id": document_id}, NO_EVENT, None)
     kind = ENDED.get(row.status)
     if kind is None:
         return None
@@ -94,9 +97,9 @@ def _ended(deps: Deps, document_id: str) -> ServerSentEvent | None:
     data["chunk_count"] = row.chunk_count
     if kind == FAILED:
         data["error"] = {"code": row.error_code, "stage": row.error_stage, "message": row.error_message}
-    return _shown(kind, data, None, iso(row.updated_at))
+    return _shown(kind, data, NO_EVENT, iso(row.updated_at))
 
 
-def _shown(kind: str, data: dict[str, Any], id_: int | None, at: str | None) -> ServerSentEvent:
+def _shown(kind: str, data: dict[str, Any], id_: int | str, at: str | None) -> ServerSentEvent:
     body = {"type": kind, "timestamp": at, "data": data}
-    return ServerSentEvent(json.dumps(body), event=kind, id=None if id_ is None else str(id_))
+    return ServerSentEvent(json.dumps(body), event=kind, id=str(id_))

@@ -37,9 +37,11 @@ async def once(
     request: Request,
     request_hash: str,
     work: Callable[[], Awaitable[Response]],
+    seconds: float = 120,
 ) -> Response:
     """Do `work`, or give the answer that it had under the same key of the same caller in `scope`.
 
+    `seconds`: after which a first request without an answer counts as dead.
     Raises InputError (CONFLICT) when the key stands for another request, or for one that is still at work.
     """
     key = key_of(request)
@@ -47,7 +49,7 @@ async def once(
         return await work()
     owner = f"{scope}/{caller.subject}"
     kept = deps.settings.serve.idempotency_hours * 3600
-    found = await in_thread(deps.registry.remember, owner, key, request_hash, kept)
+    found = await in_thread(deps.registry.remember, owner, key, request_hash, kept, seconds)
     if found.state == "mismatch":
         raise InputError("this Idempotency-Key was used with another request", Code.CONFLICT)
     if found.state == "running":

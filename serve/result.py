@@ -28,7 +28,11 @@ _DECIMALS = 8  # of unit vectors: what float32 can tell
 def visible(
     deps: Deps, caller: Caller, document_id: str, vector: str = "", only: Sequence[str] | None = None
 ) -> DocumentView:
-    """The document as the caller may see it; `vector`: a vector name to read along, `only`: see `view_document`."""
+    """The document as the caller may see it; `vector`: a vector name to read along, `only`: see `view_document`.
+    Raises InputError (LIMIT_EXCEEDED) for a whole document too large for one answer, before it is read."""
+    row = deps.registry.document(document_id)
+    if row is not None and only is None:
+        _check_size(row.chunk_count, row.chunk_count * deps.model.dimensions if vector else 0)
     return view_document(deps.store, deps.registry, document_id, caller.principals, [vector] if vector else [], only)
 
 
@@ -38,8 +42,7 @@ def kept_tree(deps: Deps, view: DocumentView) -> ExtractedDocument | None:
 
 
 def result_of(deps: Deps, view: DocumentView, vector: str = "") -> Result:
-    """Raises InputError (LIMIT_EXCEEDED) for a document too large for one answer."""
-    _check_size(view)
+    """The document in the standard's canonical form."""
     tree = kept_tree(deps, view)
     nav = nav_of(view, tree)
     kept = kept_images(deps.objects, view.row.project_id, view.row.document_id, view.revision)
@@ -70,14 +73,13 @@ def result_of(deps: Deps, view: DocumentView, vector: str = "") -> Result:
     )
 
 
-def _check_size(view: DocumentView) -> None:
-    numbers = sum(len(vector) for named in view.vectors.values() for vector in named.values())
-    if len(view.chunks) > MOST_CHUNKS or numbers > MOST_NUMBERS:
+def _check_size(chunks: int, numbers: int) -> None:
+    if chunks > MOST_CHUNKS or numbers > MOST_NUMBERS:
         raise InputError(
             "the document is too large for one answer: read it page by page from …/chunks"
             + (", or ask without embeddings" if numbers else ""),
             Code.LIMIT_EXCEEDED,
-            details={"chunks": len(view.chunks), "most_chunks": MOST_CHUNKS, "most_numbers": MOST_NUMBERS},
+            details={"chunks": chunks, "most_chunks": MOST_CHUNKS, "most_numbers": MOST_NUMBERS},
         )
 
 

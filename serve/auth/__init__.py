@@ -9,12 +9,13 @@ of a JWT its `sub`: whoever makes tokens must not give one the name of somebody 
 from __future__ import annotations
 
 from serve.auth.bearer import digest, new_token
-from serve.auth.callers import ALL, make_caller, project_of, require, resolve_roles, role_in, seen_projects
+from serve.auth.callers import ALL, RANKS, make_caller, project_of, require, resolve_roles, role_in, seen_projects
 from serve.auth.open import check_binding, check_local
 from serve.auth.tokens import make_authenticator
 
 __all__ = [
     "ALL",
+    "RANKS",
     "check_binding",
     "check_local",
     "digest",

@@ -138,11 +138,9 @@ def delete_document(deps: DepsDep, caller: CallerDep, document_id: str) -> Respo
 
 def _remove(deps: Deps, project_id: str, gone: list[str], keys: list[str]) -> None:
     """Remove what is left of deleted documents. They are gone for every reader already; what fails here is found
-    and removed by the sweeps, and so is what stands beside a new upload of the same document: its points may be
-    there already, and must stay."""
+    and removed by the sweeps."""
     try:
-        if gone and deps.registry.document(gone[0]) is None:  # the document itself comes first
-            remove_deleted(deps.store, deps.registry, gone)
+        remove_deleted(deps.store, deps.registry, gone)
         for key in keys:
             deps.objects.delete(key)
         for document_id in gone:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from engine.errors import CorpusError
 from serve.context import DepsDep, in_thread
+from serve.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["health"])
 
@@ -35,7 +38,7 @@ async def readyz(deps: DepsDep) -> Response:
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(deps: DepsDep) -> Response:
     """Prometheus text format."""
-    waiting, working = await in_thread(deps.registry.queue_depth)
-    deps.metrics.queue(waiting, working)
+    with suppress(CorpusError):  # when the registry is away the other counts are wanted most
+        deps.metrics.queue(*await in_thread(deps.registry.queue_depth))
     text = await in_thread(deps.metrics.text)
-    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(text, media_type=CONTENT_TYPE)

@@ -32,6 +32,9 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 log = logging.getLogger(__name__)
 
 
+BATCH_SECONDS = 900  # to find the format of each of its files, one after the other
+
+
 def _form(files: dict[str, Any], required: str) -> dict[str, Any]:
     """The request body in OpenAPI's words: it is parsed as it streams, which FastAPI's own forms cannot."""
     schema = UploadFields.model_json_schema()
@@ -122,7 +125,7 @@ async def _batch(deps: Deps, caller: Caller, request: Request, received: Receive
 
     names = [[file.filename, file.sha256] for file in intake.files]
     same = fingerprint("batch", intake.fields.model_dump(), names)
-    answer = await once(deps, caller, intake.project.id, request, same, work)
+    answer = await once(deps, caller, intake.project.id, request, same, work, BATCH_SECONDS)
     await received.discard()
     return answer
 

@@ -6,6 +6,7 @@ drains: requests under way are answered, the upload in hand is finished or given
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def _on_ray(settings: Settings, signals: Signals) -> Generator[None]:
     finally:
         import ray
 
-        with pipeline.chatter_held():
+        with _last_words_held():
             ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -133,7 +134,6 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
     from ray import serve as ray_serve
     from ray.serve.config import HTTPOptions
 
-    from engine import pipeline
     from engine.store import actor
     from engine.store.open import folder_of, open_store
     from serve.app import APPLICATION, build_app
@@ -150,7 +150,7 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
             raise ConfigError(f"the API did not start: {_reason() or error}") from error
         yield
     finally:
-        with pipeline.chatter_held():  # Ray calls the end of its own controller a failure, in red
+        with _last_words_held():
             ray_serve.delete(APPLICATION)
             ray_serve.shutdown()
             stop_limiter()
@@ -158,6 +158,15 @@ def _deployed(settings: Settings, host: str) -> Generator[None]:
             if not settings.store.url:
                 actor.stop(folder_of(settings))
             time.sleep(LAST_WORDS_SECONDS)
+
+
+@contextmanager
+def _last_words_held() -> Generator[None]:
+    """Ray calls the end of its own controller a failure, in red, on standard output; nobody needs to read it."""
+    from engine import pipeline
+
+    with pipeline.chatter_held(), redirect_stdout(io.StringIO()):
+        yield
 
 
 def _reason() -> str:

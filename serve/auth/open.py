@@ -34,9 +34,11 @@ def check_local(host: str, origin: str | None) -> None:
     """Raise FORBIDDEN unless a request of the open mode was meant for this machine.
 
     Any web page can make the browser of this machine's user send requests to loopback, and by re-binding its own
-    name to loopback even read the answers. Such requests carry a foreign `Host` or `Origin` header.
+    name to loopback even read the answers. Such requests carry a foreign `Host` or `Origin` header; the API's own page
+    has the same in both.
     """
-    if not all(is_loopback(_host_of(url)) for url in (f"//{host}", f"//{host}" if origin is None else origin)):
+    own = origin is None or origin.partition("://")[2].lower() == host.lower()
+    if not (own and is_loopback(_host_of(f"//{host}"))):
         raise InputError("without authentication only requests from this machine are answered", Code.FORBIDDEN)
 
 

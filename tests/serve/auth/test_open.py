@@ -36,7 +36,7 @@ def test_any_other_address_does(host: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "origin"),
-    [("127.0.0.1:8016", None), ("localhost", "http://localhost:8016"), ("[::1]:8016", "http://127.0.0.1:8016")],
+    [("127.0.0.1:8016", None), ("localhost", "http://localhost:8016"), ("[::1]:8016", "http://[::1]:8016")],
 )
 def test_requests_meant_for_this_machine_pass(host: str, origin: str | None) -> None:
     check_local(host, origin)
@@ -48,6 +48,7 @@ def test_requests_meant_for_this_machine_pass(host: str, origin: str | None) -> 
         ("rebound.example:8016", None),  # a name that its owner let point to 127.0.0.1
         ("127.0.0.1:8016", "https://evil.example"),  # a form on a foreign page
         ("127.0.0.1:8016", "null"),
+        ("127.0.0.1:8016", "http://127.0.0.1:3000"),  # another program's page on this machine
         ("127.0.0.1:8016", "http://127.0.0.1.evil.example"),
         ("127.0.0.1@evil.example", None),
         ("", None),

@@ -28,6 +28,7 @@ class Layout:
     embedder_cpus: float = 0.0
     embedder_gpus: float = 0.0
     threads: int = 1  # of torch, per embedding worker
+    guest: bool = False  # beside the online API, whose searches must not wait for it
 
     def describe(self) -> str:
         """One line for people."""
@@ -63,6 +64,7 @@ def _small(layout: Layout) -> Layout:
     """The same workers with small reservations. Torch keeps the threads planned for it."""
     return replace(
         layout,
+        guest=True,
         worker_cpus=min(GUEST_CPUS, layout.worker_cpus),
         embedder_cpus=min(GUEST_CPUS, layout.embedder_cpus),
     )

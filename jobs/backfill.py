@@ -247,7 +247,7 @@ def _run(session: Session, progress: Progress) -> BackfillResult:
                 result.layout = tools.layout.describe() if tools.embedder is None else "in this process"
                 result.status = _work(session, tools, work, result, files, progress)
                 _remove_missing(session, tools.store, work, totals)
-                _tidy(session, tools.store)
+                _tidy(session, tools)
     except KeyboardInterrupt:
         result.status = "interrupted"
     except BaseException:
@@ -317,14 +317,15 @@ def _check_deletion(options: Options, totals: Totals, work: WorkList) -> None:
         )
 
 
-def _tidy(session: Session, store: Store) -> None:
-    """What is cheap now that the work is done: leftovers of dead attempts out, the index built where it pays."""
+def _tidy(session: Session, tools: Tools) -> None:
+    """What is cheap now that the work is done: leftovers of dead attempts out, the index built where it pays (not
+    beside the online API: building it holds up every search)."""
     from engine.store import Upkeep
     from engine.sweep import sweep
 
-    sweep(store, session.registry)
-    if isinstance(store, Upkeep):
-        store.optimize()
+    sweep(tools.store, session.registry)
+    if isinstance(tools.store, Upkeep) and not tools.layout.guest:
+        tools.store.optimize()
 
 
 def _close(session: Session, result: BackfillResult, files: OutcomeFiles) -> None:

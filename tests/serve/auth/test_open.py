@@ -36,7 +36,7 @@ def test_any_other_address_does(host: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "origin"),
-    [("127.0.0.1:8016", None), ("localhost", "http://localhost:8016"), ("[::1]:8016", "http://[::1]:8016")],
+    [("127.0.0.1:8016", None), ("localhost:8016", "http://localhost:8016"), ("[::1]:8016", "http://[::1]:8016")],
 )
 def test_requests_meant_for_this_machine_pass(host: str, origin: str | None) -> None:
     check_local(host, origin)

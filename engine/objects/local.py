@@ -141,7 +141,8 @@ class LocalWriter:
                 _make_folders(self._folder, target.parent)
                 temporary.replace(target)
                 return
-            except FileNotFoundError:  # a deletion took the folder for empty in between
+            # a deletion took the folder for empty: before the file came, or between mkdir's look and its second one
+            except (FileNotFoundError, FileExistsError):
                 if not left or not temporary.exists():
                     raise
 

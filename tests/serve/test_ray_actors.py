@@ -26,7 +26,14 @@ def local_ray() -> Iterator[None]:
         yield
         return
     environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment, _metrics_export_port=0)
+    ray.init(
+        address="local",  # never a cluster that somebody else left on this machine
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env=environment,
+        _metrics_export_port=0,
+    )
     yield
     ray.shutdown()
 

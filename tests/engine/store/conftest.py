@@ -100,6 +100,7 @@ def local_ray() -> Iterator[None]:
 
     root = str(Path(__file__).resolve().parents[3])
     ray.init(
+        address="local",  # never a cluster that somebody else left on this machine
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,

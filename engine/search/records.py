@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -116,7 +117,7 @@ def check(request: SearchRequest) -> None:
     problems = [
         (not request.query.strip(), "the query is empty"),
         (_SURROGATES(request.query) is not None, "the query is not valid text"),
-        (len(request.query) > MAX_QUERY_CHARACTERS, f"the query has more than {MAX_QUERY_CHARACTERS} characters"),
+        (_length(request.query) > MAX_QUERY_CHARACTERS, f"the query has more than {MAX_QUERY_CHARACTERS} characters"),
         (not 1 <= request.top_k <= MAX_TOP_K, f"top_k must be between 1 and {MAX_TOP_K}"),
         (not request.top_k <= request.depth <= 1000, "depth must be between top_k and 1000"),
         (request.mode not in get_args(Mode), f"mode must be one of {', '.join(get_args(Mode))}"),
@@ -127,6 +128,11 @@ def check(request: SearchRequest) -> None:
     for wrong, message in problems:
         if wrong:
             raise InputError(message, Code.INVALID_REQUEST)
+
+
+def _length(query: str) -> int:
+    """Characters as the analyser will see them: one of a few ligatures becomes eighteen."""
+    return len(query if len(query) > MAX_QUERY_CHARACTERS else unicodedata.normalize("NFKC", query))
 
 
 def to_filter(request: SearchRequest) -> Filter:

@@ -191,6 +191,7 @@ def test_an_empty_project_is_an_empty_answer(world):
 BAD = [
     {"query": "   "},
     {"query": "x" * 10_001},
+    {"query": "\ufdfa" * 600},  # eighteen characters each, once normalised
     {"top_k": 0},
     {"top_k": 101},
     {"mode": "magic"},

@@ -6,6 +6,7 @@ The copy cannot change while it is being parsed, and the isolated child that par
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,19 +26,19 @@ def fetch(item: SourceItem, target: Path, settings: Settings) -> tuple[int, str]
     """
     if item.problem:
         raise SourceError(item.problem, stage=Stage.FETCH)
-    limit = settings.limits.file_mb << 20
-    if item.size > limit:
-        raise _too_large(item.size, limit)
-    with open_object(item.uri, settings) as source, target.open("wb") as copy:
-        return _copy(source, copy, limit)
+    return _fetch(lambda: open_object(item.uri, settings), item, target, settings)
 
 
 def fetch_upload(objects: ObjectStore, item: SourceItem, target: Path, settings: Settings) -> tuple[int, str]:
     """Like `fetch`, out of the object store, where `item.uri` is the object's key."""
+    return _fetch(lambda: objects.open(item.uri), item, target, settings)
+
+
+def _fetch(opened: Callable[[], BinaryIO], item: SourceItem, target: Path, settings: Settings) -> tuple[int, str]:
     limit = settings.limits.file_mb << 20
     if item.size > limit:
         raise _too_large(item.size, limit)
-    with objects.open(item.uri) as source, target.open("wb") as copy:
+    with opened() as source, target.open("wb") as copy:
         return _copy(source, copy, limit)
 
 

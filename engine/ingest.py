@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from engine.isolate import Slot
 from engine.leased import Again, LeasedLedger, Over
 from engine.objects import ObjectStore
 from engine.options import effective_settings, upload_fingerprint, upload_options
-from engine.prepare import CHILD_ENVIRONMENT, HANDLER, UNCHANGED, Preparer, Run
+from engine.prepare import CHILD_ENVIRONMENT, HANDLER, UNCHANGED, OnStage, Preparer, Run, silent
 from engine.process import SUPERSEDED, failed, slim
 from engine.publish import outcome_of
 from engine.records import Outcome, Prepared, SourceItem
@@ -36,12 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Again", "IngestWorker", "Over"]
 
-OnStage = Callable[[Stage], None]
 PROBE = "corpus"  # a text that any model embeds
-
-
-def _silent(stage: Stage) -> None:
-    """Nobody wants to know."""
 
 
 class IngestWorker:
@@ -72,7 +67,7 @@ class IngestWorker:
         self,
         lease: Lease,
         project_settings: Mapping[str, object],
-        on_stage: OnStage = _silent,
+        on_stage: OnStage = silent,
         last: bool = False,
     ) -> list[Outcome]:
         """Process the upload and everything found inside it; one outcome each, its own last. How it ended (published,

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from engine.errors import Code, CorpusError, InputError, Stage
 from engine.isolate import Slot
 from engine.prepare import child_settings
+from engine.process import exhausted
 from engine.settings import Limits, Settings
 
 HANDLER = "engine.inspector:handle"
@@ -76,15 +77,11 @@ def handle(request: bytes) -> bytes:
     except CorpusError as error:
         reply = Reply("", error.code, error.stage or "", error.message, error.details)
     except (MemoryError, RecursionError) as error:
-        reply = Reply("", Code.LIMIT_EXCEEDED, Stage.EXTRACT, _exhausted(error))
+        reply = Reply("", Code.LIMIT_EXCEEDED, Stage.EXTRACT, f"the file exhausts {exhausted(error)}")
     except Exception as error:  # noqa: BLE001 - parsers raise anything; it becomes this file's failure
         said = " ".join(str(error).split())[:200]
         reply = Reply("", Code.EXTRACTION_FAILED, Stage.EXTRACT, f"{type(error).__name__}: {said}")
     return _replies().dump_json(reply) + b"\n" + body
-
-
-def _exhausted(error: BaseException) -> str:
-    return f"the file exhausts {'the stack by its nesting' if isinstance(error, RecursionError) else 'memory'}"
 
 
 def _perform(request: Request) -> tuple[Reply, bytes]:

@@ -105,8 +105,11 @@ def claim_of(p: Prepared, parent_generation: int | None = None) -> Claim:
     )
 
 
-def _silent(stage: Stage) -> None:
-    """Nobody wants to know."""
+OnStage = Callable[[Stage], None]
+
+
+def silent(stage: Stage) -> None:
+    """Nobody wants to know what is being done."""
 
 
 @dataclass
@@ -122,7 +125,7 @@ class Preparer:
     keep_documents: bool = False  # hand back whole trees, for callers that show them
     slot: Slot | None = None
     fetch: Fetch = fetch
-    on_stage: Callable[[Stage], None] = _silent
+    on_stage: OnStage = silent
     _slot: Slot = field(init=False)
     _scratch: Path = field(init=False)
     _encoded: str = field(init=False)

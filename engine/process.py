@@ -110,14 +110,15 @@ def perform(task: Task) -> Answer:
     except CorpusError as error:
         p.failure = Failure(error.code, error.stage or Stage.EXTRACT, error.message)
     except (MemoryError, RecursionError) as error:
-        p.failure = Failure(Code.LIMIT_EXCEEDED, Stage.EXTRACT, f"the document exhausts {_exhausted(error)}")
+        p.failure = Failure(Code.LIMIT_EXCEEDED, Stage.EXTRACT, f"the document exhausts {exhausted(error)}")
     except Exception as error:  # noqa: BLE001 - parsers raise anything; it becomes this document's record
         p.failure = Failure(Code.EXTRACTION_FAILED, Stage.EXTRACT, f"{type(error).__name__}: {_short(error)}")
     p.document, p.chunks = None, []
     return Answer(p)
 
 
-def _exhausted(error: BaseException) -> str:
+def exhausted(error: BaseException) -> str:
+    """What a MemoryError or RecursionError says is used up."""
     return "the stack by its nesting" if isinstance(error, RecursionError) else "memory"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import Stage
-from engine.prepare import Claims, Preparer, Run
+from engine.prepare import Claims, OnStage, Preparer, Run, silent
 from engine.process import total_chunks
 from engine.publish import Ledger, Publisher, embed
 from engine.records import Outcome, Prepared, SourceItem
@@ -37,10 +37,6 @@ def _no_facts(p: Prepared) -> Mapping[str, object]:
     return {}
 
 
-def _silent(stage: Stage) -> None:
-    """Nobody wants to know."""
-
-
 @dataclass
 class Finisher:
     """Embeds and publishes families as they come, in groups that fill the embedder's batches.
@@ -54,7 +50,7 @@ class Finisher:
     store: Store
     embedder: Embedder
     facts: Callable[[Prepared], Mapping[str, object]] = _no_facts
-    on_stage: Callable[[Stage], None] = _silent
+    on_stage: OnStage = silent
     _publisher: Publisher = field(init=False)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from engine.errors import Code, InputError
 from engine.options import effective_settings
 from engine.registry import Project as ProjectRow
 from engine.registry.online import Webhook as WebhookRow
-from serve.auth import ALL, role_in
+from serve.auth import ALL, role_in, seen_projects
 from serve.context import RESOLVING, CallerDep, DepsDep, check_global, in_thread, in_thread_of, visible_project
 from serve.deps import Caller, Deps
 from serve.idempotency import created, fingerprint, once
@@ -77,7 +77,8 @@ def list_projects(deps: DepsDep, caller: CallerDep) -> ProjectList:
 
 
 def _visible(deps: Deps, caller: Caller) -> list[ProjectRow]:
-    return [project for project in deps.registry.projects() if role_in(caller, project.id) is not None]
+    projects = {project.id: project for project in deps.registry.projects()}
+    return [projects[project_id] for project_id in seen_projects(caller, projects)]
 
 
 @router.get("/projects/{project_id}", responses=errors())

@@ -60,9 +60,8 @@ async def parse(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
     received = await receive_upload(request, deps.objects, deps.settings, batch=False)
     try:
         return await _parse(deps, caller, request, received)
-    except BaseException:
+    finally:  # what was handed over stays; a refused file goes, and so does one that an earlier answer made needless
         await received.discard()
-        raise
 
 
 async def _parse(deps: Deps, caller: Caller, request: Request, received: Received) -> Response:
@@ -78,9 +77,7 @@ async def _parse(deps: Deps, caller: Caller, request: Request, received: Receive
         return created(answer, 202, {"Location": f"/api/v1/documents/{upload.document_id}"})
 
     same = fingerprint("parse", intake.fields.model_dump(), file.filename, file.sha256)
-    answer = await once(deps, caller, intake.project.id, request, same, work)
-    await received.discard()  # still ours only when an earlier request with the same key was answered
-    return answer
+    return await once(deps, caller, intake.project.id, request, same, work)
 
 
 def _accept(deps: Deps, received: Received, uploads: list[Upload], batch_id: str | None = None) -> None:
@@ -104,9 +101,8 @@ async def batch(deps: DepsDep, caller: CallerDep, request: Request) -> Response:
     received = await receive_upload(request, deps.objects, deps.settings, batch=True)
     try:
         return await _batch(deps, caller, request, received)
-    except BaseException:
+    finally:
         await received.discard()
-        raise
 
 
 async def _batch(deps: Deps, caller: Caller, request: Request, received: Received) -> Response:
@@ -125,9 +121,7 @@ async def _batch(deps: Deps, caller: Caller, request: Request, received: Receive
 
     names = [[file.filename, file.sha256] for file in intake.files]
     same = fingerprint("batch", intake.fields.model_dump(), names)
-    answer = await once(deps, caller, intake.project.id, request, same, work, BATCH_SECONDS)
-    await received.discard()
-    return answer
+    return await once(deps, caller, intake.project.id, request, same, work, BATCH_SECONDS)
 
 
 async def _intake(deps: Deps, caller: Caller, received: Received, operation: Operation) -> Intake:

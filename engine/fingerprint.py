@@ -31,6 +31,7 @@ def pipeline_fingerprint(settings: Settings, embedder_fingerprint: str, language
         "parsers": {name: _version(name) for name in PARSERS},
         "plugins": {**plugins(settings), **settings.chunkers},
         "formats": settings.formats,
+        "extraction": settings.extraction.model_dump(),
         "ocr": settings.ocr.model_dump(),
         "security": settings.security.model_dump(),
         "redactor": REDACTOR if settings.security.pii_redaction else 0,

@@ -44,6 +44,28 @@ class Limits(Group):
     recycle_rss_mb: int = Field(1500, ge=128, description="idle resident memory above which a child is replaced")
 
 
+class Extraction(Group):
+    """How documents are read. Every field changes text, so all are part of the fingerprint."""
+
+    profile: Literal["fast", "balanced", "accurate"] = Field(
+        "balanced",
+        description="PDF pages: by geometry alone; with the layout model where geometry is unsure; on every page",
+    )
+    furniture: Literal["drop", "keep"] = Field(
+        "drop", description="repeated page headers and footers: out of the text (kept as metadata), or in it"
+    )
+    hidden: Literal["keep", "drop"] = Field(
+        "keep", description="hidden sheets, rows, columns and slides: kept and marked, or left out and reported"
+    )
+    image_min_pixels: int = Field(
+        2500, ge=1, description="pictures of fewer pixels are taken for decoration and left out, unless referred to"
+    )
+    headings_by_model: bool = Field(
+        False, description="ask the gateway's language model about headings that outline and numbering leave open"
+    )
+    headings_model: str = Field("", description="the gateway's model name for headings")
+
+
 class Ocr(Group):
     enabled: bool = True
     confidence_threshold: float = Field(0.7, ge=0, le=1, description="below it a page goes to vision")
@@ -216,6 +238,7 @@ class Settings(Group):
     home: Path = Field(Path("~/.local/share/corpus"), description="state of the embedded mode: registry, vectors, runs")
     scratch: Path | None = Field(None, description="private temporary files; empty: under the system's temp folder")
     limits: Limits = Limits()  # pyright: ignore[reportCallIssue]
+    extraction: Extraction = Extraction()  # pyright: ignore[reportCallIssue]
     ocr: Ocr = Ocr()  # pyright: ignore[reportCallIssue]
     chunking: Chunking = Chunking()  # pyright: ignore[reportCallIssue]
     embedding: Embedding = Embedding()  # pyright: ignore[reportCallIssue]

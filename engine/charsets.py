@@ -77,9 +77,11 @@ def sample(data: bytes) -> bytes:
     """The lines with bytes above ASCII, up to the sample size; whole lines, so that no character is cut."""
     if len(data) <= SAMPLE_BYTES:
         return data
+    first = re.search(rb"[\x80-\xff]", data)
+    start = data.rfind(b"\n", 0, first.start()) + 1 if first else 0
     lines: list[bytes] = []
     size = 0
-    for match in re.finditer(rb"[^\n]*[\x80-\xff][^\n]*\n?", data[: 64 * SAMPLE_BYTES]):
+    for match in re.finditer(rb"[^\n]*[\x80-\xff][^\n]*\n?", data[start : start + 64 * SAMPLE_BYTES]):
         lines.append(match[0])
         size += len(match[0])
         if size >= SAMPLE_BYTES:

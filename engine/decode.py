@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine import charsets
 
@@ -30,6 +31,7 @@ _LABELS = {
     "macintosh": "mac_roman", "unicode-1-1-utf-8": "utf-8", "utf8": "utf-8", "x-user-defined": "cp1252",
     "iso-8859-8-i": "iso8859-8", "visual": "iso8859-8", "logical": "iso8859-8", "ansi": "cp1252", "dos-862": "cp862",
 }  # fmt: skip
+_BLOCK = 1 << 20
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # A declared charset is believed unless another reading is better by this much.
 _TRUST_DECLARED = 0.25
@@ -63,6 +65,49 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     if _nearly_utf8(data):
         return _decoded(data, "utf-8")
     return _decoded(data, _legacy(data, label))
+
+
+def file_encoding(path: Path) -> tuple[str, str]:
+    """(codec, error handler) with which a file too big for memory can be read as a stream.
+
+    By the same rules as `decode`. The codec takes a byte order mark off; the handler is "strict" when every byte
+    fits, else "replace": the caller reports the loss.
+    """
+    with path.open("rb") as file:
+        head = file.read(_BLOCK)
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            codec = "utf-8-sig" if encoding == "utf-8" else encoding[:6]
+            return codec, "strict" if _fits(path, codec) else "replace"
+    codec = wide_encoding(head) or _iso2022(head)
+    if codec is None and _fits(path, "utf-8"):
+        return "utf-8", "strict"
+    if codec is None:
+        sample = _telling(path)
+        codec = "utf-8" if _nearly_utf8(sample) else _legacy(sample, None)
+    return codec, "strict" if _fits(path, codec) else "replace"
+
+
+def _telling(path: Path) -> bytes:
+    """Lines with bytes above ASCII, from wherever in the file they are."""
+    found = b""
+    with path.open("rb") as file:
+        while len(found) < charsets.SAMPLE_BYTES and (block := file.read(_BLOCK)):
+            found += b"" if block.isascii() else charsets.sample(block)
+    return found
+
+
+def _fits(path: Path, codec: str) -> bool:
+    """Whether every byte of a file fits the codec; reads in blocks."""
+    decoder = codecs.getincrementaldecoder(codec)("strict")
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", True)
+    except UnicodeError:
+        return False
+    return True
 
 
 def codec_name(label: str | None) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from engine.errors import Code, InputError, Stage
+from engine.facts import count_words, tidy_facts
 from engine.records import (
     Box,
     ChildDocument,
@@ -147,11 +148,10 @@ class Builder:
     def finish(self) -> ExtractedDocument:
         """The finished document. The builder must not be used afterwards."""
         meta = self.metadata
-        meta.title, meta.author = _clean_fact(meta.title), _clean_fact(meta.author)
-        meta.extra = {clean_text(name): clean_text(value) for name, value in meta.extra.items()}
         for child in self.attached:
             child.inner_path, child.filename = clean_text(child.inner_path), clean_text(child.filename)
         meta.source_format = meta.source_format or self.source_format
+        tidy_facts(meta, self.roots)
         if self.pages and meta.page_count is None:
             meta.page_count = len(self.pages)
         document = ExtractedDocument(
@@ -193,10 +193,6 @@ class Builder:
             raise _over("elements", self.limits.elements)
         if self._cells > self.limits.table_cells:
             raise _over("table_cells", self.limits.table_cells)
-
-
-def _clean_fact(text: str | None) -> str | None:
-    return clean_text(text).strip() or None if text is not None else None
 
 
 def _over(limit: str, value: int) -> InputError:
@@ -323,7 +319,7 @@ def derive(document: ExtractedDocument) -> None:
         image.image_id = f"image-{number + 1}"
     meta = document.metadata
     meta.headings = [e.content for e in elements if e.type == "heading"]
-    meta.word_count = len(document.content.split())
+    meta.word_count = count_words(document.content)
     _derive_pages(document)
 
 

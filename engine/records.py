@@ -112,6 +112,7 @@ class ExtractedPage:
     ocr_engine: str | None = None
     width: float | None = None  # points
     height: float | None = None
+    layout: str | None = None  # how a PDF page's blocks were found: geometry, model; None elsewhere
 
 
 @dataclass(slots=True)
@@ -145,13 +146,19 @@ class ChildDocument:
 
 @dataclass(slots=True)
 class PendingPage:
-    """A page whose text is still wanted from a vision engine: its rendered picture in scratch."""
+    """A page whose text is still wanted from a vision engine: its rendered picture in scratch, turned upright.
+
+    `to_page`: the affine map (a, b, c, d, e, f: x' = ax + cy + e, y' = bx + dy + f) from its pixels to points of
+    the page; None where the picture is the page as it stands. `reading`: what Tesseract read, in its pixels.
+    """
 
     page_number: int
     image_path: str
     width: float  # points, of the page
     height: float
     ocr_confidence: float | None  # what Tesseract reached, None when it was not run
+    to_page: tuple[float, float, float, float, float, float] | None = None
+    reading: OcrResult | None = None
 
 
 @dataclass(slots=True)
@@ -193,10 +200,22 @@ class Span:
 
 # ---------------------------------------------------------------- OCR
 @dataclass(slots=True)
+class OcrWord:
+    """One recognised word and its place, in pixels of the picture given."""
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(slots=True)
 class OcrLine:
     """One recognised line. `box` in pixels of the picture given, confidence 0..1.
 
-    `paragraph` numbers the layout block it belongs to, in reading order.
+    `paragraph` numbers the layout block it belongs to, in reading order. `words`: empty where the engine tells
+    no places of words. `engine`: which one read it, where a reading is put together from two.
     """
 
     text: str
@@ -206,6 +225,8 @@ class OcrLine:
     x1: float
     y1: float
     paragraph: int = 0
+    words: list[OcrWord] = field(default_factory=lambda: list[OcrWord]())
+    engine: str = ""
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.extract.pdf.mupdf import Document
+    from engine.marks import Mark
 
 Rectangle = tuple[float, float, float, float]  # x0, y0, x1, y1 in points from the page's top left, as seen
 PICTURES = ("png", "jpg", "tiff", "bmp", "webp", "gif", "heic")
@@ -28,9 +29,16 @@ _FILL, _EDGE = (255, 196, 0, 70), (214, 90, 0, 255)
 
 
 def render_page(
-    path: Path, source_format: str, page: int, dpi: int, boxes: Sequence[Rectangle], settings: Settings
+    path: Path,
+    source_format: str,
+    page: int,
+    dpi: int,
+    boxes: Sequence[Rectangle],
+    settings: Settings,
+    marks: Sequence[Mark] | None = None,
 ) -> bytes:
-    """PNG of page `page` (1-based) at `dpi`, turned as a reader sees it. Pictures are never enlarged.
+    """PNG of page `page` (1-based) at `dpi`, turned as a reader sees it. Pictures are never enlarged. `marks`: elements
+    to be drawn over it with their numbers, a legend under it; None for the page alone.
 
     Raises InputError: INVALID_REQUEST for a format without pages that can be drawn, DOCUMENT_NOT_FOUND for a page
     that is not there, LIMIT_EXCEEDED when an image on it passes limits.image_pixels, EXTRACTION_FAILED or
@@ -41,16 +49,25 @@ def render_page(
     elif source_format in PICTURES:
         image, scale = _frame(path, page, dpi, settings)
     else:
-        raise InputError(
-            f"documents of the format {source_format} have no pages that can be shown as pictures",
-            Code.INVALID_REQUEST,
-            details={"source_format": source_format, "formats": list(PAGED)},
-        )
+        raise no_pictures(source_format)
     if boxes:
         image = _with_boxes(image, boxes, scale)
+    if marks is not None:
+        from engine.overlay import draw_marks
+
+        image = draw_marks(image, marks, scale)
     out = io.BytesIO()
     image.save(out, "PNG", compress_level=4, dpi=(scale * _POINTS, scale * _POINTS))
     return out.getvalue()
+
+
+def no_pictures(source_format: str) -> InputError:
+    """The one answer for a format whose pages cannot be drawn."""
+    return InputError(
+        f"documents of the format {source_format} have no pages that can be shown as pictures",
+        Code.INVALID_REQUEST,
+        details={"source_format": source_format, "formats": list(PAGED)},
+    )
 
 
 def no_such_page(page: int) -> InputError:

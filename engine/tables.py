@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 
 from engine.records import ExtractedTable, TableCell
 from engine.text import clean_text
 
 
 def table_from_cells(
-    cells: list[TableCell], caption: str | None = None, header_rows: int | None = None
+    cells: Iterable[TableCell], caption: str | None = None, header_rows: int | None = None
 ) -> ExtractedTable:
     """A table from cells at their origins. `header_rows`: default is the rows made of header cells only."""
     texts = [TableCell(c.row, c.col, clean_text(c.text).strip(), c.rowspan, c.colspan, c.header) for c in cells]
@@ -18,6 +19,7 @@ def table_from_cells(
     grid = [[""] * width for _ in range(height)]
     for cell in texts:
         grid[cell.row][cell.col] = cell.text
+        cell.rowspan = min(cell.rowspan, height - cell.row)  # no further down than rows with cells of their own
     if header_rows is None:
         plain = {c.row for c in texts if not c.header}
         header_rows = next((r for r in range(height) if r in plain), height)

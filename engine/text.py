@@ -13,6 +13,8 @@ def clean_text(text: str) -> str:
 
     Lone surrogates become U+FFFD; every line ending becomes a line feed.
     """
+    if text.isprintable():  # the usual case, and much cheaper to see
+        return text
     text = _SURROGATES.sub("\ufffd", text).replace("\u00ad", "")
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n\n")
     return _CONTROL.sub("", text)

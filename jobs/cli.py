@@ -177,11 +177,19 @@ def show(
     context: typer.Context,
     document: Annotated[str, typer.Argument(help="A document's id, or with --project its key.")],
     project: Annotated[str | None, typer.Option("--project", "-p")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Its text as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:
-    """One document: state, facts, losses, error, chunks."""
+    """One document: state, facts, losses, error, chunks; or its text."""
     from jobs.lookup import show_document, show_text
 
+    if markdown:
+        from jobs.stored_text import stored_markdown
+
+        text, origin = stored_markdown(settings_of(context), document, project)
+        echo({"markdown": text, "origin": origin}, as_json, text)
+        typer.echo(f"(from {origin})", err=True)
+        return
     found = show_document(settings_of(context), document, project)
     echo(found, as_json, show_text(found))
 
@@ -190,26 +198,45 @@ def show(
 def extract(
     context: typer.Context,
     file: Path,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown (the default).")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown (the default without --boxes).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole record.")] = False,
     chunks: Annotated[bool, typer.Option("--chunks", help="Chunks, one JSON object a line.")] = False,
+    boxes: Annotated[
+        Path | None, typer.Option(help="Write a picture of every page, with what was found on it, into this folder.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Cost against quality of PDF pages: fast, balanced or accurate.")
+    ] = None,
     password: Annotated[list[str] | None, typer.Option(help="Password for encrypted documents; may repeat.")] = None,
     language: Annotated[str | None, typer.Option(help="ISO 639-1 code.")] = None,
 ) -> None:
     """One file, and what is inside it, through the parser: no store, no Ray."""
+    from jobs.extract_file import extract_file
+
+    settings = settings_of(context, password=password or None, **{"extraction.profile": profile})
+    found = extract_file(file, settings, language)
+    if boxes is not None and found[0].failure is None:
+        from jobs.page_views import write_page_views
+
+        written = write_page_views(file, found[0], boxes, settings)
+        typer.echo(printable(f"{len(written)} page(s) under {boxes}, to be seen in index.html"), err=True)
+    if boxes is None or markdown or as_json or chunks:
+        _print_extraction(found, as_json and not markdown, chunks and not markdown)
+    _report_extraction(found)
+
+
+def _print_extraction(found: list[Any], as_json: bool, chunks: bool) -> None:
     from dataclasses import asdict
 
-    from jobs.extract_file import extract_file, json_of, markdown_of
+    from jobs.extract_file import json_of, markdown_of
 
-    found = extract_file(file, settings_of(context, password=password or None), language)
-    if as_json and not markdown:
+    if as_json:
         echo([json_of(p) for p in found], True)
     elif chunks:
         for chunk in (c for p in found for c in p.chunks):
             typer.echo(json.dumps(asdict(chunk), ensure_ascii=False, default=str))
     else:
         typer.echo(markdown_of(found), nl=False)
-    _report_extraction(found)
 
 
 def _report_extraction(found: list[Any]) -> None:

@@ -4,11 +4,11 @@ documents they were kept of, the pictures and the file itself (seed: agent searc
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.artifacts import kept_images, load_tree, open_image
+from engine.artifacts import KeptImage, kept_images, load_tree, open_image
 from engine.errors import InputError, SourceError
 from engine.nav import ChunksFile, manifest_of, nav_of
 from engine.nav.schemas import dump
@@ -61,12 +61,23 @@ def _write(folder: Path, view: DocumentView, objects: ObjectStore) -> None:
     for name, value in files.items():
         (folder / name).write_bytes(dump(value))
     _write_tables(folder / "tables", view, tree)
-    for image_id in kept:
-        found = open_image(objects, *place, image_id)
-        if found is not None:
-            image, stream = found
-            _copy(folder / "images" / f"{image_id}{Path(image.file).suffix}", stream)
+    _write_images(folder / "images", objects, place, kept)
     _write_source(folder, view, objects)
+
+
+def _write_images(
+    folder: Path, objects: ObjectStore, place: tuple[str, str, str], kept: Mapping[str, KeptImage]
+) -> None:
+    """Every picture under its id; one that stands in several places is one file on the disk."""
+    written: dict[str, Path] = {}
+    for image_id, image in kept.items():
+        target = folder / f"{image_id}{Path(image.file).suffix}"
+        if image.file in written:
+            target.unlink(missing_ok=True)
+            target.hardlink_to(written[image.file])
+        elif (found := open_image(objects, *place, image_id)) is not None:
+            _copy(target, found[1])
+            written[image.file] = target
 
 
 def _write_tables(folder: Path, view: DocumentView, tree: ExtractedDocument | None) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.document import to_markdown
+from engine.document import to_markdown, walk
 from engine.errors import ConfigError
 from engine.prepare import NoLedger, Preparer, Run
-from engine.records import Prepared, SourceItem
+from engine.records import ExtractedImage, Prepared, SourceItem, StructureElement
 from engine.settings import Settings
 from engine.sources.local import local_uri
 
@@ -53,7 +53,8 @@ def markdown_of(found: list[Prepared]) -> str:
 
 
 def json_of(p: Prepared) -> dict[str, object]:
-    """The canonical JSON of one document: metadata, chunks, tables, losses."""
+    """The canonical JSON of one document: metadata, the elements of its tree in reading order, chunks, tables,
+    pictures (without their bytes), pages, losses."""
     meta = p.document.metadata if p.document else None
     return {
         "document_id": p.document_id,
@@ -61,8 +62,10 @@ def json_of(p: Prepared) -> dict[str, object]:
         "inner_path": p.inner_path,
         "source_format": meta.source_format if meta else "",
         "metadata": asdict(meta) if meta else {},
+        "elements": [_element(e) for e in walk(p.document.structure)] if p.document else [],
         "chunks": [asdict(c) for c in p.chunks],
         "tables": [asdict(t) for t in p.document.tables] if p.document else [],
+        "images": [_image(i) for i in p.document.images] if p.document else [],
         "pages": [_page(page) for page in p.document.pages] if p.document else [],
         "warnings": [asdict(w) for w in p.document.warnings] if p.document else [],
         "skipped": p.skip_reason,
@@ -71,6 +74,18 @@ def json_of(p: Prepared) -> dict[str, object]:
     }
 
 
+def _element(element: StructureElement) -> dict[str, object]:
+    shown = {"type": element.type, "level": element.level, "content": element.content, "page": element.page_number}
+    asset = element.table.table_id if element.table else element.image.image_id if element.image else ""
+    box = asdict(element.box) if element.box else None
+    return {**shown, "box": box, "method": element.method, "attributes": element.attributes, "asset": asset}
+
+
+def _image(image: ExtractedImage) -> dict[str, object]:
+    facts = {name: getattr(image, name) for name in ("image_id", "mime_type", "caption", "alt_text", "page_number")}
+    return {**facts, "box": asdict(image.box) if image.box else None, "bytes": len(image.data)}
+
+
 def _page(page: object) -> dict[str, object]:
-    wanted = ("page_number", "content", "ocr_confidence", "ocr_engine", "width", "height")
+    wanted = ("page_number", "content", "ocr_confidence", "ocr_engine", "layout", "width", "height")
     return {name: getattr(page, name) for name in wanted}

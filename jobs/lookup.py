@@ -83,10 +83,16 @@ def find_document(registry: Registry, document: str, project: str | None) -> Doc
 
 
 def _by_key(registry: Registry, project_id: str, key: str) -> DocumentRow | None:
-    from engine.ids import document_id_for
+    """By the key of a source's object, or `outer!/inner` for a document found inside one."""
+    from engine.ids import child_id, document_id_for
 
+    outer, *inside = key.split("!/")
     for source in registry.sources(project_id):
         row = registry.document(document_id_for(project_id, source, key), project_id)
+        identity = document_id_for(project_id, source, outer)
+        for path in inside:
+            identity = child_id(identity, path)
+        row = row or registry.document(identity, project_id)
         if row is not None:
             return row
     return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from engine.formats import EXTRACTOR_GROUP, EXTRACTORS
+from engine.plugins import announced
 from engine.settings import Settings
 
 # format id → extensions; the first is the usual one.
@@ -150,13 +152,20 @@ def language_by_shebang(first_line: str) -> str | None:
 
 
 def own_format(filename: str, settings: Settings) -> str | None:
-    """The user's own format with this extension, from `settings.formats`."""
+    """The format of this extension that only its name can tell: the user's own, by `settings.formats` or by its id,
+    or one of the table of formats that has no place among `EXTENSIONS`."""
     extension = extension_of(filename)
     for name, extensions in settings.formats.items():
         if extension in {"." + e.lower().lstrip(".") for e in extensions}:
             return name
-    return None
+    name = extension.removeprefix(".")
+    return name if name in _by_id(settings) - set(settings.formats) else None
+
+
+def _by_id(settings: Settings) -> set[str]:
+    """Formats whose extension is their id."""
+    return {*EXTRACTORS, *announced(EXTRACTOR_GROUP), *settings.extractors} - set(EXTENSIONS)
 
 
 def known_formats(settings: Settings) -> list[str]:
-    return sorted({*EXTENSIONS, *settings.formats, *settings.extractors})
+    return sorted({*EXTENSIONS, *settings.formats, *_by_id(settings)})

@@ -1,9 +1,9 @@
-"""Extraction: one function per format family, one explicit table from format id to function.
+"""Extraction: one function per format family.
 
 An extractor is `extract(path, context) -> ExtractedDocument`. It reads a local, sanitised file, never
 the network; raises `InputError` with the right code; and says what it dropped through the builder's
-`warn`. To add a format of your own: a Python entry point in the group `corpus.extractors` (name = format
-id), or `extractors:` in the settings; name its file extensions under `formats:`.
+`warn`. The table is `engine.formats`. To add a format of your own: a Python entry point in the group
+`corpus.extractors` (name = format id), or a line under `extractors:` in the settings; docs/tutorial-extractor.md.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Protocol
 
 from engine.document import Builder
 from engine.errors import Code, ConfigError, InputError, Stage
+from engine.formats import EXTRACTOR_GROUP, EXTRACTORS
 from engine.plugins import announced
 from engine.records import ExtractedDocument
 from engine.settings import Settings
@@ -41,51 +42,9 @@ class Extractor(Protocol):
     def __call__(self, path: Path, context: Context) -> ExtractedDocument: ...
 
 
-# format id → module:function, imported at first use. Families share a module.
-EXTRACTORS: dict[str, str] = {
-    "pdf": "engine.extract.pdf:extract",
-    "docx": "engine.extract.docx:extract",
-    "doc": "engine.extract.legacy:extract",
-    "pptx": "engine.extract.pptx:extract",
-    "ppt": "engine.extract.legacy:extract",
-    "xlsx": "engine.extract.sheet:extract",
-    "xls": "engine.extract.sheet:extract",
-    "xlsb": "engine.extract.sheet:extract",
-    "ods": "engine.extract.sheet:extract",
-    "csv": "engine.extract.delimited:extract",
-    "tsv": "engine.extract.delimited:extract",
-    "html": "engine.extract.html:extract",
-    "md": "engine.extract.markdown:extract",
-    "rst": "engine.extract.rst:extract",
-    "org": "engine.extract.org:extract",
-    "txt": "engine.extract.text:extract",
-    "png": "engine.extract.image:extract",
-    "jpg": "engine.extract.image:extract",
-    "tiff": "engine.extract.image:extract",
-    "bmp": "engine.extract.image:extract",
-    "webp": "engine.extract.image:extract",
-    "gif": "engine.extract.image:extract",
-    "heic": "engine.extract.image:extract",
-    "code": "engine.extract.code:extract",
-    "eml": "engine.extract.mail:extract",
-    "mbox": "engine.extract.mail:extract_mbox",
-    "msg": "engine.extract.outlook:extract",
-    "rtf": "engine.extract.rtf:extract",
-    "odt": "engine.extract.odf:extract",
-    "odp": "engine.extract.odf:extract",
-    "epub": "engine.extract.epub:extract",
-    "ipynb": "engine.extract.notebook:extract",
-    "json": "engine.extract.data:extract_json",
-    "jsonl": "engine.extract.data:extract_jsonl",
-    "xml": "engine.extract.data:extract_xml",
-    "zip": "engine.extract.archive:extract",
-}
-ENTRY_POINTS = "corpus.extractors"
-
-
 def plugins(settings: Settings) -> dict[str, str]:
     """Extractors of the user's own, format id → import path; settings win over entry points."""
-    return {**announced(ENTRY_POINTS), **settings.extractors}
+    return {**announced(EXTRACTOR_GROUP), **settings.extractors}
 
 
 def supported_formats(settings: Settings) -> list[str]:

@@ -13,6 +13,7 @@ from engine.detect.containers import directory_size
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.children import Children
+from engine.extract.zip_flags import without_false_flags
 from engine.records import ExtractedDocument
 
 MAX_DIRECTORY = 64 * 1024 * 1024
@@ -30,12 +31,20 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     if directory_size(path) > MAX_DIRECTORY:
         raise InputError("the archive lists far too many members", Code.LIMIT_EXCEEDED, Stage.EXTRACT)
     try:
-        archive = zipfile.ZipFile(path)
+        archive = _opened(path, context)
         infos = archive.infolist()
     except _ZIP_ERRORS as error:
         raise InputError(f"the ZIP archive is damaged: {error}", Code.EXTRACTION_FAILED, Stage.EXTRACT) from error
     with archive:
         return _members(archive, infos, context)
+
+
+def _opened(path: Path, context: Context) -> zipfile.ZipFile:
+    """The archive; one with a name that is falsely declared UTF-8 is opened without that claim."""
+    try:
+        return zipfile.ZipFile(path)
+    except UnicodeDecodeError:
+        return zipfile.ZipFile(without_false_flags(path, context.scratch))
 
 
 def _members(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], context: Context) -> ExtractedDocument:

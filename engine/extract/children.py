@@ -41,13 +41,17 @@ class Children:
     wasted: int = 0  # bytes unpacked of members that then passed a limit
     left_out: int = 0
     _paths: set[str] = field(default_factory=lambda: set[str]())
+    _repeats: dict[str, int] = field(default_factory=lambda: dict[str, int]())
     _folder: Path | None = None
 
-    def add(self, inner_path: str, data: bytes) -> ChildDocument | None:
-        """A child of these bytes; listed with LIMIT_EXCEEDED when it is too much."""
+    def add(self, inner_path: str, data: bytes, filename: str = "") -> ChildDocument | None:
+        """A child of these bytes; listed with LIMIT_EXCEEDED when it is too much.
+
+        `filename`: its own name where the last part of `inner_path` is not it.
+        """
         if self.spent + len(data) > self.context.settings.limits.container_mb << 20:
             return self.refuse(inner_path, Code.LIMIT_EXCEEDED, self._over_bytes())
-        child = self._child(inner_path)
+        child = self._child(inner_path, filename)
         if child is not None:
             Path(child.path).write_bytes(data)
             self.spent += len(data)
@@ -89,12 +93,12 @@ class Children:
             path = self._unique(f"({self.left_out} more)")
             self.builder.attached.append(ChildDocument(path, path, "", Code.LIMIT_EXCEEDED, message))
 
-    def _child(self, inner_path: str) -> ChildDocument | None:
+    def _child(self, inner_path: str, filename: str = "") -> ChildDocument | None:
         if len(self.builder.attached) >= self.context.settings.limits.container_members:
             self.left_out += 1
             return None
         inner_path = self._unique(safe_path(inner_path))
-        name = inner_path.rsplit("/", 1)[-1]
+        name = safe_path(filename).rsplit("/", 1)[-1] if filename else inner_path.rsplit("/", 1)[-1]
         target = self._scratch() / f"{len(self.builder.attached):05d}{_suffix(name)}"
         child = ChildDocument(inner_path, name, str(target))
         self.builder.attached.append(child)
@@ -104,10 +108,11 @@ class Children:
         stem, dot, suffix = path.rpartition(".")
         if not stem or "/" in suffix:
             stem, dot, suffix = path, "", ""
-        candidate, number = path, 2
+        candidate, number = path, self._repeats.get(path, 2)
         while candidate in self._paths:
             candidate, number = f"{stem} ({number}){dot}{suffix}", number + 1
         self._paths.add(candidate)
+        self._repeats[path] = number  # so that a thousand of one name are not counted through a thousand times
         return candidate
 
     def _scratch(self) -> Path:

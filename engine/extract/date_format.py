@@ -35,13 +35,6 @@ def from_serial(serial: float, epoch_1904: bool = False) -> datetime | None:
         return None
 
 
-def iso(moment: datetime) -> str:
-    """A date alone when the time is midnight, else date and time to the second."""
-    if (moment.hour, moment.minute, moment.second) == (0, 0, 0):
-        return moment.date().isoformat()
-    return moment.isoformat(" ", "seconds")
-
-
 def minutes_resolved(tokens: list[Token]) -> list[Token]:
     """Tokens with `m` after hours or before seconds marked as minutes (`n`)."""
     places = [i for i, (kind, _) in enumerate(tokens) if kind == "date"]
@@ -78,6 +71,8 @@ def show(serial: float, tokens: list[Token], epoch_1904: bool) -> str | None:
 
 def _iso_as_shown(moment: datetime, fields: set[str]) -> str:
     text = moment.date().isoformat()
+    if (moment.hour, moment.minute, moment.second) == (0, 0, 0):
+        return text  # a date that a program stored as a moment
     if "s" in fields:
         return f"{text} {moment:%H:%M:%S}"
     return f"{text} {moment:%H:%M}" if fields & {"h", "n"} else text
@@ -87,7 +82,7 @@ def _shown(kind: str, text: str, moment: datetime, twelve: bool) -> str:
     if kind == "date":
         return _field(text.lower(), moment, twelve)
     if kind == "ampm":
-        first, _, second = text.partition("/")
+        first, _, second = (text.upper() if len(text) > 3 else text).partition("/")  # only a/p keeps its case
         return first if moment.hour < 12 else second
     if kind == "fraction":
         return f".{moment.microsecond:06d}"[: len(text)]

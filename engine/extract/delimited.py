@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engine.decode import file_encoding
 from engine.errors import InputError, Stage
 from engine.extract import Context
-from engine.extract.charset import find_encoding
 from engine.extract.sheet.grid import Budget
 from engine.records import ExtractedDocument
 from engine.tables import table_from_rows
 
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|", "~", "^")
 _SAMPLE_CHARACTERS = 256 << 10
 _SAMPLE_ROWS = 500
 _RUNAWAY_LINES = 1000  # line breaks in one field: a quote that was never closed
@@ -25,12 +26,13 @@ _MAX_PREAMBLE = 20
 
 @dataclass(slots=True)
 class Dialect:
-    """How the file is written. `delimiter` empty: one column."""
+    """How the file is written. `delimiter` empty: one column; `quote` empty: quotes are ordinary signs."""
 
     encoding: str
     errors: str
-    delimiter: str
-    quoted: bool = True
+    delimiter: str = ""
+    quote: str = '"'
+    escape: str | None = None  # stands before a quote inside a quoted field; None: the quote is doubled
 
 
 def extract(path: Path, context: Context) -> ExtractedDocument:
@@ -39,21 +41,20 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     Raises InputError: LIMIT_EXCEEDED past limits.table_cells or limits.characters.
     """
     builder = context.builder()
-    encoding, errors = find_encoding(path)
-    if errors == "replace":
-        builder.warn("encoding_uncertain", f"bytes that do not fit {encoding} became U+FFFD")
-    dialect = Dialect(encoding, errors, _find_delimiter(path, encoding, errors, context.source_format))
+    dialect = _find_dialect(path, *file_encoding(path), context.source_format)
+    if dialect.errors == "replace":
+        builder.warn("encoding_uncertain", f"bytes that do not fit {dialect.encoding} became U+FFFD")
     rows = _rows(path, dialect, Budget(builder.limits))
     if _is_runaway(path, dialect, rows):
         builder.warn("unbalanced_quote", "a quotation mark was never closed; quotes were read as ordinary signs")
-        dialect.quoted = False
+        dialect.quote = ""
         rows = _rows(path, dialect, Budget(builder.limits))
     preamble, rows = _split_preamble(rows)
     for line in preamble:
         builder.paragraph(line)
     if rows:
         builder.table(table_from_rows(rows, header=len(rows) > 1))
-    builder.metadata.extra |= {"encoding": encoding, "delimiter": dialect.delimiter}
+    builder.metadata.extra |= {"encoding": dialect.encoding, "delimiter": dialect.delimiter}
     return builder.finish()
 
 
@@ -63,7 +64,7 @@ def _rows(path: Path, dialect: Dialect, budget: Budget) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         with path.open(encoding=dialect.encoding, errors=dialect.errors, newline="") as file:
-            for row in _parsed(file, dialect.delimiter, dialect.quoted):
+            for row in _parsed(file, dialect):
                 for text in row:
                     budget.spend(text)
                 if any(text.strip() for text in row):
@@ -73,33 +74,51 @@ def _rows(path: Path, dialect: Dialect, budget: Budget) -> list[list[str]]:
     return rows[1:] if rows and len(rows[0]) <= 2 and rows[0][0].lower().startswith("sep=") else rows
 
 
-def _parsed(file: Iterable[str], delimiter: str, quoted: bool, strict: bool = False) -> Iterator[list[str]]:
-    # "\x1f" (unit separator) stands for "no delimiter": one column, quotes still honoured.
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    return csv.reader(file, delimiter=delimiter or "\x1f", quoting=quoting, strict=strict)
+def _parsed(file: Iterable[str], dialect: Dialect, strict: bool = False) -> Iterator[list[str]]:
+    return csv.reader(
+        file,
+        delimiter=dialect.delimiter or "\x1f",  # unit separator: no delimiter, quotes still honoured
+        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+        quotechar=dialect.quote or '"',
+        escapechar=dialect.escape,
+        doublequote=dialect.escape is None,
+        strict=strict,
+    )
 
 
-# ---------------------------------------------------------------- delimiter
-def _find_delimiter(path: Path, encoding: str, errors: str, source_format: str) -> str:
-    """The delimiter that cuts the sample into the most regular columns; empty for one column."""
+# ---------------------------------------------------------------- dialect
+def _find_dialect(path: Path, encoding: str, errors: str, source_format: str) -> Dialect:
+    """The delimiter that cuts the sample into the most regular columns, none for one column; then the quoting."""
     with path.open(encoding=encoding, errors=errors, newline="") as file:
         sample = file.read(_SAMPLE_CHARACTERS)
+    plain = Dialect(encoding, errors)
     first = sample[:20].lstrip("\ufeff").lower()
     if first.startswith("sep=") and len(first) > 4:
-        return sample.lstrip("\ufeff")[4]
-    scores = {d: _regularity(sample, d) for d in _DELIMITERS}
-    if source_format == "tsv" and scores["\t"] > 0:
-        return "\t"
+        return replace(plain, delimiter=sample.lstrip("\ufeff")[4])
+    found = {d: replace(plain, delimiter=d) for d in _DELIMITERS}
+    scores = {d: _regularity(sample, dialect) for d, dialect in found.items()}
     best = max(_DELIMITERS, key=lambda d: scores[d])
-    return best if scores[best] > 0 else ""
+    if source_format == "tsv" and scores["\t"] > 0:
+        best = "\t"
+    return _with_quoting(sample, found[best], scores[best]) if scores[best] > 0 else plain
 
 
-def _regularity(sample: str, delimiter: str) -> float:
+def _with_quoting(sample: str, dialect: Dialect, score: float) -> Dialect:
+    """Single quotes, or quotes escaped by a backslash, where rows come out more regular so."""
+    other = [replace(dialect, escape="\\")] if '\\"' in sample else []
+    if re.search(rf"(?m)(?:^|{re.escape(dialect.delimiter)})'[^'\n]*'(?:{re.escape(dialect.delimiter)}|\r?$)", sample):
+        other.append(replace(dialect, quote="'"))
+    scored = [(_regularity(sample, variant), variant) for variant in other]
+    best = max(scored, key=lambda pair: pair[0], default=(0.0, dialect))
+    return best[1] if best[0] > score else dialect
+
+
+def _regularity(sample: str, dialect: Dialect) -> float:
     """0 for a delimiter that does not cut; else the share of rows with the usual number of fields, and a
     little for more of them. A row cut off at the sample's end does not count."""
     counts: list[int] = []
     try:
-        for row in _parsed(io.StringIO(sample, newline=""), delimiter, True):
+        for row in _parsed(io.StringIO(sample, newline=""), dialect):
             if any(text.strip() for text in row):
                 counts.append(len(row))
             if len(counts) > _SAMPLE_ROWS:
@@ -125,7 +144,7 @@ def _is_runaway(path: Path, dialect: Dialect, rows: list[list[str]]) -> bool:
         return False
     try:
         with path.open(encoding=dialect.encoding, errors=dialect.errors, newline="") as file:
-            for _ in _parsed(file, dialect.delimiter, dialect.quoted, strict=True):
+            for _ in _parsed(file, dialect, strict=True):
                 pass
     except csv.Error as error:
         return "unexpected end of data" in str(error)

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from engine.extract.flow import table_block, text_block
 from engine.extract.number_format import display
-from engine.extract.ooxml import A
+from engine.extract.ooxml import A, R
 from engine.records import StructureElement
 from engine.sanitize.safexml import Node, local_name, text_of
 from engine.tables import table_from_rows
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+CX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}"
 DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 MAX_POINTS = 20_000  # of one series; a chart of more is a data file
 
@@ -19,6 +20,8 @@ MAX_POINTS = 20_000  # of one series; a chart of more is a data file
 # ---------------------------------------------------------------- charts
 def chart_blocks(root: Node) -> list[StructureElement]:
     """A chart's data as one table (categories down, series across), captioned with its titles."""
+    if root.tag.startswith(CX):
+        return _extended_chart(root)
     series = [s for s in root.iter(f"{C}ser")]
     titles = [t for t in _titles(root) if t]
     caption = " – ".join(["Chart: " + titles[0], *titles[1:]]) if titles else "Chart"
@@ -92,6 +95,46 @@ def _multi_level(levels: list[dict[int, str]]) -> dict[int, str]:
     return joined
 
 
+def _extended_chart(root: Node) -> list[StructureElement]:
+    """A chart of the kinds of Office 2016 (waterfall, treemap, funnel, ...): each of its data sets side by side."""
+    titles = ("".join(text_of(t) for t in title.iter(f"{A}t")).strip() for title in root.iter(f"{CX}title"))
+    caption = " – ".join(["Chart", *filter(None, titles)]).replace("Chart – ", "Chart: ", 1)
+    names = {s.get("dataId", ""): _extended_name(s) for s in _with_data_ids(root)}
+    heads: list[str] = []
+    columns: list[dict[int, str]] = []
+    for data in root.iter(f"{CX}data"):
+        for dimension in (d for d in data if local_name(d) in {"strDim", "numDim"}):
+            levels = [_extended_points(level) for level in dimension.iterchildren(f"{CX}lvl")]
+            if levels and any(levels):
+                is_number = local_name(dimension) == "numDim"
+                heads.append(names.get(data.get("id", ""), "") or "Value" if is_number else "")
+                columns.append(_multi_level(levels) if len(levels) > 1 else levels[0])
+    count = min(max((max(c, default=-1) + 1 for c in columns), default=0), MAX_POINTS)
+    if not count:
+        return [text_block("caption", caption)] if caption != "Chart" else []
+    rows = [[c.get(i, "") for c in columns] for i in range(count)]
+    return [table_block(table_from_rows([heads, *rows], caption=caption))]
+
+
+def _with_data_ids(root: Node) -> Iterator[Node]:
+    """Series of an extended chart, each with its data set's id as an attribute."""
+    for series in root.iter(f"{CX}series"):
+        reference = series.find(f"{CX}dataId")
+        if reference is not None:
+            series.set("dataId", reference.get("val", ""))
+            yield series
+
+
+def _extended_name(series: Node) -> str:
+    return next((text_of(v) for v in series.iterfind(f"{CX}tx/{CX}txData/{CX}v")), "")
+
+
+def _extended_points(level: Node) -> dict[int, str]:
+    code = level.get("formatCode")
+    points = {p.get("idx", ""): text_of(p) for p in level.iterchildren(f"{CX}pt")}
+    return {int(key): _shown(text, code) for key, text in points.items() if key.isdigit()}
+
+
 # ---------------------------------------------------------------- SmartArt
 def diagram_blocks(root: Node) -> list[StructureElement]:
     """Texts of a SmartArt data part as list items, nested as its nodes are."""
@@ -124,13 +167,17 @@ def _point_text(point: Node) -> str:
     return "\n".join(filter(None, ("".join(text_of(t) for t in p.iter(f"{A}t")) for p in point.iter(f"{A}p")))).strip()
 
 
+# ---------------------------------------------------------------- references
+CHARTS = (f"{C}chart", f"{CX}chart", f"{DGM}relIds")  # elements that refer to a chart or diagram
+
+
 def graphic_parts(element: Node) -> Iterator[tuple[str, str]]:
     """(kind, relationship id) of every chart and diagram referenced below `element`."""
-    r = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-    for node in element.iter(
-        f"{C}chart", f"{DGM}relIds", "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
-    ):
-        if local_name(node) == "chart":
-            yield "chart", node.get(f"{r}id", "")
-        else:
-            yield "diagram", node.get(f"{r}dm", "")
+    yield from map(graphic_reference, element.iter(*CHARTS))
+
+
+def graphic_reference(node: Node) -> tuple[str, str]:
+    """(kind, relationship id) of an element of `CHARTS`; kind is "chart" or "diagram"."""
+    if local_name(node) == "chart":
+        return "chart", node.get(f"{R}id", "")
+    return "diagram", node.get(f"{R}dm", "")

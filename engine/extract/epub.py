@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,13 +15,42 @@ from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.html import add_html, decode_html
 from engine.extract.html.head import parse_date
+from engine.extract.html.inline import MAX_IMAGE_BYTES, Pictures
 from engine.records import ExtractedDocument, StructureElement
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name
 
 # Fonts obfuscated by these algorithms are no protection of the text (EPUB 3.3, OCF §4.2.6.3.4; Adobe's likewise).
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chapter in the table of contents, and how deep it stands there (from 1)."""
+
+    title: str
+    depth: int = 1
+
+
+@dataclass(slots=True)
+class _Pictures:
+    """The book's pictures, as one of its chapters refers to them. `kinds`: media type by path."""
+
+    package: Package
+    part: str
+    kinds: dict[str, str]
+
+    def find(self, address: str) -> tuple[str, bytes] | None:
+        if re.match(r"[a-z][\w+.-]*:", address, re.IGNORECASE):
+            return None
+        path = _resolve(posixpath.dirname(self.part), address)
+        kind = self.kinds.get(path, "")
+        if kind not in _PICTURES or path not in self.package:
+            return None
+        data = self.package.read(path)
+        return (kind, data) if len(data) <= MAX_IMAGE_BYTES else None
 
 
 def extract(path: Path, context: Context) -> ExtractedDocument:
@@ -33,8 +64,9 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
         items = {n.get("id", ""): n for n in document.iter() if local_name(n) == "item"}
         _describe(document, builder)
         titles = _contents(package, base, items)
+        kinds = {_resolve(base, item.get("href", "")): item.get("media-type", "") for item in items.values()}
         for part in _spine(document, base, items, builder):
-            _chapter(package, part, titles.get(part, ""), builder)
+            _chapter(package, part, titles.get(part, Entry("")), builder, _Pictures(package, part, kinds))
     return builder.finish()
 
 
@@ -106,8 +138,8 @@ def _resolve(base: str, reference: str) -> str:
     return posixpath.normpath(posixpath.join(base, unquote(reference.partition("#")[0])))
 
 
-def _contents(package: Package, base: str, items: dict[str, Node]) -> dict[str, str]:
-    """Chapter path → its title in the table of contents (EPUB 3 navigation document, else NCX)."""
+def _contents(package: Package, base: str, items: dict[str, Node]) -> dict[str, Entry]:
+    """Chapter path → its entry in the table of contents (EPUB 3 navigation document, else NCX)."""
     for item in items.values():
         part = _resolve(base, item.get("href", ""))
         if "nav" in (item.get("properties") or "").split() and part in package:
@@ -119,18 +151,22 @@ def _contents(package: Package, base: str, items: dict[str, Node]) -> dict[str, 
     return {}
 
 
-def _from_navigation(package: Package, part: str) -> dict[str, str]:
+def _from_navigation(package: Package, part: str) -> dict[str, Entry]:
     tree = LexborHTMLParser(decode_html(package.read(part)).text)
-    titles: dict[str, str] = {}
-    for link in tree.css("nav a"):
+    contents = [nav for nav in tree.css("nav") if (nav.attributes.get("epub:type") or "toc") == "toc"]
+    titles: dict[str, Entry] = {}
+    for link in (link for nav in contents for link in nav.css("a")):
         target = _resolve(posixpath.dirname(part), link.attributes.get("href") or "")
-        titles.setdefault(target, " ".join(link.text(deep=True).split()))
+        depth, parent = 0, link.parent
+        while parent is not None and parent.tag != "nav":
+            depth, parent = depth + (parent.tag == "ol"), parent.parent
+        titles.setdefault(target, Entry(" ".join(link.text(deep=True).split()), max(depth, 1)))
     return titles
 
 
-def _from_ncx(package: Package, part: str) -> dict[str, str]:
+def _from_ncx(package: Package, part: str) -> dict[str, Entry]:
     root = package.optional_xml(part)
-    titles: dict[str, str] = {}
+    titles: dict[str, Entry] = {}
     for point in root.iter() if root is not None else ():
         if local_name(point) != "navPoint":
             continue
@@ -138,11 +174,12 @@ def _from_ncx(package: Package, part: str) -> dict[str, str]:
         content = next((n for n in point if local_name(n) == "content"), None)
         if label is not None and content is not None:
             target = _resolve(posixpath.dirname(part), content.get("src", ""))
-            titles.setdefault(target, " ".join("".join(label.itertext()).split()))
+            depth = 1 + sum(local_name(above) == "navPoint" for above in point.iterancestors())
+            titles.setdefault(target, Entry(" ".join("".join(label.itertext()).split()), depth))
     return titles
 
 
-def _chapter(package: Package, part: str, title: str, builder: Builder) -> None:
+def _chapter(package: Package, part: str, entry: Entry, builder: Builder, pictures: _Pictures) -> None:
     if part not in package:
         builder.warn("chapter_missing", "a chapter named in the reading order is not in the book", place=part)
         return
@@ -153,9 +190,13 @@ def _chapter(package: Package, part: str, title: str, builder: Builder) -> None:
             raise
         builder.warn("chapter_unreadable", error.message, place=part)
         return
-    if title and not _has_heading(text):
-        builder.heading(1, title)
-    blocks: list[StructureElement] = add_html(builder, text, furniture=False, xhtml=True)
+    if entry.title and not _has_heading(text):
+        builder.heading(entry.depth, entry.title)
+    # Books that begin every file with a top heading say in their contents which of them belong below another.
+    deeper = entry.depth - 1 if "<h1" in text.lower() else 0
+    blocks: list[StructureElement] = add_html(
+        builder, text, furniture=False, base_level=deeper, xhtml=True, pictures=Pictures(pictures.find)
+    )
     if not blocks:
         builder.warn("chapter_empty", "chapters without text were left out")
 

@@ -25,9 +25,11 @@ def split_front_matter(text: str, builder: Builder) -> str:
         return text
     values = _read(match["fence"], match["body"])
     if values is None:
-        if not _is_rule(match["body"]):
-            builder.warn("front_matter_unreadable", "the front matter could not be read and was kept as text")
-        return text
+        if _is_rule(match["body"]):
+            return text
+        builder.warn("front_matter_unreadable", "the front matter could not be read and was kept as text")
+        builder.code(match["body"], "toml" if match["fence"] == "+++" else "yaml")  # prose rules would mangle it
+        return text[match.end() :]
     _fill(values, builder)
     return text[match.end() :]
 

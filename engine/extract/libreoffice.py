@@ -9,7 +9,7 @@ from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.tools import find_program, run
 
-PACKAGES = "libreoffice-writer-nogui libreoffice-impress-nogui"
+PACKAGES = "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
 _RESTART = 81  # LibreOffice asks to be started again after it has set up a new profile
 _FILTERS = {
     "docx": "docx:MS Word 2007 XML",

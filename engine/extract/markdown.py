@@ -12,25 +12,35 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
+from selectolax.lexbor import LexborHTMLParser
 
 from engine.decode import decode
 from engine.document import Builder
 from engine.extract import Context
 from engine.extract.front_matter import split_front_matter
 from engine.extract.html import add_html
+from engine.extract.html.hidden import invisible_places
+from engine.extract.markdown_dialects import count_comments, plain, without_mdx
 from engine.extract.text import add_text
 from engine.records import ExtractedDocument, ExtractedImage, TableCell
+from engine.sanitize.html import is_hidden
 from engine.tables import table_from_cells
 
-_MDX_LINES = re.compile(
-    r"^(?:import\s.+?\sfrom\s+['\"].+['\"];?|import\s+['\"].+['\"];?|export\s+(?:const|let|default|function)\b.*)$"
-)
 _DATA_URI = re.compile(r"\(\s*<?data:[^)\s]{40,}[^)]*\)")
 _TAG = re.compile(r"<[^>]*>")
 MAX_NESTING = 100
+_DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")  # MyST: ```{note} Title
+_ADMONITIONS = {
+    "admonition", "attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning", "seealso",
+    "figure", "epigraph", "sidebar", "topic", "margin", "dropdown", "card", "versionadded", "deprecated",
+}  # fmt: skip
+_OPTION = re.compile(r"(?m)^:[\w-]+:.*\n?")
+_HIDING_TAG = re.compile(r"<\w+[^>]*\sstyle\s*=\s*(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
+_CELL_END = re.compile(r"(?<!\\)\|")
 _TASK = re.compile(r"^\[([ xX])\]\s+")
 
 
@@ -42,7 +52,7 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
         builder.warn("undecodable_bytes", f"bytes that are not {decoded.encoding}", count=decoded.replaced)
     text = split_front_matter(decoded.text, builder)
     if context.filename.lower().endswith(".mdx"):
-        text = _without_mdx(text, builder)
+        text = without_mdx(text, builder)
     add_markdown(builder, text)
     if builder.metadata.title is None:
         builder.metadata.title = next((r.content for r in builder.roots if r.type == "heading" and r.level == 1), None)
@@ -55,32 +65,24 @@ def add_markdown(builder: Builder, text: str) -> None:
     text, count = _DATA_URI.subn("()", text)
     if count:
         builder.warn("data_uri_dropped", "pictures inlined as data: URIs were left out", count=count)
+    comments = count_comments(text)
+    if comments:
+        builder.warn("comment_dropped", "comments in the markup were left out", count=comments)
+    text = plain(text)
     tokens = _parser().parse(text)
     if any(token.level >= MAX_NESTING - 2 for token in tokens):  # the parser drops what lies deeper
         builder.warn("nesting_flattened", "nesting beyond all reason: the text was read as plain text")
         add_text(builder, text)
         return
-    _Reader(builder).read(tokens)
+    _Reader(builder, text.split("\n")).read(tokens)
 
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
-    return parser.use(footnote_plugin).use(deflist_plugin).use(dollarmath_plugin, allow_space=False)
-
-
-def _without_mdx(text: str, builder: Builder) -> str:
-    kept: list[str] = []
-    dropped = 0
-    fenced = False
-    for line in text.split("\n"):
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if not fenced and _MDX_LINES.match(line):
-            dropped += 1
-        else:
-            kept.append(line)
-    if dropped:
-        builder.warn("mdx_code_dropped", "import and export lines were left out", count=dropped)
-    return "\n".join(kept)
+    parser = (
+        parser.use(footnote_plugin).use(deflist_plugin).use(dollarmath_plugin, allow_space=False, double_inline=True)
+    )
+    return parser.use(admon_plugin)
 
 
 @dataclass
@@ -88,9 +90,10 @@ class _Reader:
     """Turns the parser's tokens into blocks; lists are gathered until something else stands between."""
 
     builder: Builder
+    lines: list[str]  # of the source
     items: list[tuple[int, str, str]] = field(default_factory=lambda: list[tuple[int, str, str]]())
     lists: list[tuple[str, int]] = field(default_factory=lambda: list[tuple[str, int]]())  # marker kind, next number
-    note: bool = False
+    note: str = ""  # label of the footnote being read
     _fresh_item: bool = False
     _definition: bool = False  # below its term
 
@@ -110,7 +113,7 @@ class _Reader:
         if token.type == "table_open":
             end = next(i for i in range(at, len(tokens)) if tokens[i].type == "table_close")
             self._flush()
-            self.builder.table(table_from_cells(_cells(tokens[at:end])))
+            self.builder.table(table_from_cells(_cells(tokens[at:end], self.lines)))
             return end + 1
         self._block(token)
         return at + 1
@@ -121,7 +124,9 @@ class _Reader:
             self._text(token)
         elif kind in ("fence", "code_block"):
             self._flush()
-            self.builder.code(token.content, (token.info or "").strip().split(" ", 1)[0].strip("{}.").lower())
+            self._fenced(token)
+        elif kind == "admonition_title_open":
+            self._flush()
         elif kind in ("math_block", "math_block_label"):
             self._flush()
             self.builder.paragraph(token.content)
@@ -129,9 +134,24 @@ class _Reader:
             self._html(token.content)
         elif kind in ("footnote_open", "footnote_close"):
             self._flush()
-            self.note = kind == "footnote_open"
+            self.note = _label(token) if kind == "footnote_open" else ""
         else:
             self._list(token)
+
+    def _fenced(self, token: Token) -> None:
+        """A listing, or what MyST writes as one: admonitions and figures as text, listings by their argument."""
+        info = (token.info or "").strip()
+        directive = _DIRECTIVE.match(info)
+        name = directive[1].rpartition(":")[2] if directive else ""
+        argument = directive[2].strip() if directive else ""
+        if name in _ADMONITIONS:
+            self.builder.paragraph(argument if name != "figure" else "")
+            add_markdown(self.builder, _OPTION.sub("", token.content))
+        elif name == "math" or info == "math":
+            self.builder.paragraph(token.content)
+        else:
+            language = argument if name in ("code-block", "code", "code-cell", "sourcecode") else info.split(" ", 1)[0]
+            self.builder.code(token.content, language.strip("{}.").lower())
 
     def _list(self, token: Token) -> None:
         kind = token.type
@@ -147,6 +167,7 @@ class _Reader:
 
     def _text(self, token: Token) -> None:
         text = inline_text(token)
+        self._report_hidden(token)
         pictures = [c for c in token.children or [] if c.type == "image"]
         if pictures and not _without_images(token).strip():
             self._flush()
@@ -154,8 +175,21 @@ class _Reader:
                 self._picture(picture)
         elif self.lists:
             self._item(text)
+        elif self.note:
+            label, self.note = self.note, " "
+            self.builder.paragraph(f"[^{label}]: {text}" if label.strip() else text, "note")
         else:
-            self.builder.paragraph(text, "note" if self.note else "paragraph")
+            self.builder.paragraph(text)
+
+    def _report_hidden(self, token: Token) -> None:
+        """Tags inside a line that make its text invisible: the text stays and is counted."""
+        tags = "".join(c.content for c in token.children or [] if c.type == "html_inline")
+        if _HIDING_TAG.search(tags) or " hidden" in tags:
+            page = LexborHTMLParser(re.sub(r"<(?!/)([^>]*)>", r"<\1>x", tags))
+            hidden = invisible_places(page) + sum(is_hidden(node) for node in page.css("[style], [hidden]"))
+            if hidden:
+                message = "text made invisible by its colour, size, place or style was kept"
+                self.builder.warn("invisible_text", message, count=hidden)
 
     def _picture(self, token: Token) -> None:
         alt = token.content or str(token.attrGet("title") or "")
@@ -199,8 +233,13 @@ def inline_text(token: Token) -> str:
         elif child.type in ("softbreak", "hardbreak") or _is_line_break(child):
             parts.append("\n")
         elif child.type == "footnote_ref":
-            parts.append(f"[{child.meta.get('label') or child.meta.get('id', 0) + 1}]")
+            parts.append(f"[^{_label(child)}]")
     return re.sub(r"\n{2,}", "\n", "".join(parts))
+
+
+def _label(token: Token) -> str:
+    """A footnote's name, or its number where it has none."""
+    return str(token.meta.get("label") or token.meta.get("id", 0) + 1)
 
 
 def _is_line_break(token: Token) -> bool:
@@ -211,9 +250,10 @@ def _without_images(token: Token) -> str:
     return "".join(c.content for c in token.children or [] if c.type in ("text", "code_inline", "html_inline"))
 
 
-def _cells(tokens: list[Token]) -> list[TableCell]:
+def _cells(tokens: list[Token], lines: list[str]) -> list[TableCell]:
+    """Cells of a table. Those beyond the header's width, which the parser ignores, come from the source line."""
     cells: list[TableCell] = []
-    row = column = -1
+    row = column = width = -1
     for at, token in enumerate(tokens):
         if token.type == "tr_open":
             row, column = row + 1, -1
@@ -221,4 +261,16 @@ def _cells(tokens: list[Token]) -> list[TableCell]:
             column += 1
             text = inline_text(tokens[at + 1]) if at + 1 < len(tokens) else ""
             cells.append(TableCell(row, column, text, header=token.type == "th_open"))
-    return cells
+        elif token.type == "tr_close" and row == 0:
+            width = column + 1
+        if token.type == "tr_open" and token.map and row > 0:
+            cells += _excess(lines[token.map[0]], row, width)
+    return sorted(cells, key=lambda cell: (cell.row, cell.col))
+
+
+def _excess(line: str, row: int, width: int) -> list[TableCell]:
+    fields = _CELL_END.split(line.strip().removeprefix("|"))
+    fields = fields[:-1] if fields and not fields[-1].strip() else fields
+    parser = _parser()
+    texts = [inline_text(parser.parseInline(text.strip())[0]) for text in fields[width:]]
+    return [TableCell(row, width + n, text) for n, text in enumerate(texts) if text]

@@ -1,7 +1,9 @@
-"""Jupyter notebooks: cells by type, in order; outputs as text only."""
+"""Jupyter notebooks: cells by type, in order; outputs as text, tables and pictures."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from pathlib import Path
@@ -14,10 +16,13 @@ from engine.extract import Context
 from engine.extract.html import add_html
 from engine.extract.markdown import add_markdown
 from engine.extract.text import add_text
-from engine.records import ExtractedDocument, StructureElement
+from engine.records import ExtractedDocument, ExtractedImage, StructureElement
 from engine.text import clean_text
 
 MAX_OUTPUT = 20_000  # characters of one cell's output
+MAX_IMAGE_BYTES = 8 << 20  # of a picture as written in base64
+_OBJECT = re.compile(r"<[\w.]+(?: [^<>]*)?>")  # what Python shows of a thing that has no text
+_PROGRESS = re.compile(r"(?m)^[^\n]*\r(?!\n|$)")  # what a later text overwrote on the same line
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 Json = dict[str, Any]
@@ -93,15 +98,42 @@ def _output(output: Json, builder: Builder) -> None:
     else:
         text = _joined(data.get("text/plain") or data.get("text"))
     markup = _joined(data.get("text/html") or data.get("html"))
+    pictured = _pictures(data, builder)
     if markup and "<table" in markup:
         add_html(builder, markup, furniture=False)
-    elif text.strip():
-        _add_output(_ANSI.sub("", text), builder)
+    elif data.get("text/markdown"):
+        add_markdown(builder, _joined(data["text/markdown"])[:MAX_OUTPUT])
+    elif text.strip() and not (_OBJECT.fullmatch(text.strip()) and (pictured or markup or "application/json" in data)):
+        _add_output(_PROGRESS.sub("", _ANSI.sub("", text)), builder)
     elif markup:
         add_html(builder, markup, furniture=False)
-    pictures = sum(1 for key in data if str(key).startswith("image/") or key in ("png", "jpeg", "svg"))
-    if pictures:
-        builder.warn("output_picture_skipped", "pictures in outputs were left out", count=pictures)
+    elif data.get("application/json") is not None:
+        _add_output(json.dumps(data["application/json"], ensure_ascii=False, indent=1), builder)
+    elif not pictured and any("/" in str(key) for key in data):
+        builder.warn("output_skipped", "outputs that only a program can show were left out")
+
+
+def _pictures(data: Json, builder: Builder) -> int:
+    """Add the pictures of an output; how many there were. Drawings (SVG) are left out and counted."""
+    kinds = {"image/png": "image/png", "png": "image/png", "image/jpeg": "image/jpeg", "jpeg": "image/jpeg"}
+    found = 0
+    for key, mime in kinds.items():
+        encoded = "".join(_joined(data.get(key)).split())
+        if not encoded:
+            continue
+        found += 1
+        try:
+            picture = base64.b64decode(encoded + "=" * (-len(encoded) % 4)) if len(encoded) <= MAX_IMAGE_BYTES else b""
+        except (binascii.Error, ValueError):
+            picture = b""
+        if picture:
+            builder.image(ExtractedImage(picture, mime))
+        else:
+            builder.warn("output_picture_skipped", "pictures in outputs were left out")
+    drawn = sum(str(key) in ("image/svg+xml", "svg") for key in data)
+    if drawn and not found:
+        builder.warn("output_picture_skipped", "pictures in outputs were left out", count=drawn)
+    return found + drawn
 
 
 def _add_output(text: str, builder: Builder) -> None:

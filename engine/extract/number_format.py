@@ -65,7 +65,9 @@ class Section:
 
 def display(value: float, code: str, epoch_1904: bool = False) -> str:
     """The text shown for a number. Dates that show year, month and day come out in ISO form."""
-    sections = _sections(code or "General")
+    if code in {"General", ""}:
+        return general(value)
+    sections = _sections(code)
     section, own_sign = _pick(sections, value)
     if section is None:
         return general(value)

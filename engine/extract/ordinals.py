@@ -17,6 +17,7 @@ _IROHA = "イロハニホヘトチリヌルヲワカヨタレソツネナラム�
 _STEMS = "甲乙丙丁戊己庚辛壬癸"
 _GANADA = "가나다라마바사아자차카타파하"
 _CHOSUNG = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
+_GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
 _RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
 
 
@@ -98,5 +99,17 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 
 
 def format_number(number: int, name: str) -> str:
-    """`number` in the format called `name`; decimal for names not known."""
+    """`number` in the format called `name`; decimal for names not known.
+
+    `like:001` or `like:α` is a format by example: that many digits, or the letters of that alphabet.
+    """
+    if name.startswith("like:"):
+        return _like(number, name.removeprefix("like:"))
     return _FORMATS.get(name, str)(number)
+
+
+def _like(number: int, first: str) -> str:
+    if first.isdecimal():
+        return f"{number:0{min(len(first), 12)}d}"
+    alphabet = {"α": _GREEK, "Α": _GREEK.upper(), "а": _RUSSIAN, "А": _RUSSIAN.upper()}.get(first)
+    return _series(alphabet)(number) if alphabet else str(number)

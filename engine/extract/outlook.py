@@ -19,8 +19,7 @@ from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.html import decode_html
-from engine.extract.mail import add_files, add_headers
-from engine.extract.mail.bodies import add_body
+from engine.extract.mail import add_content, add_headers
 from engine.extract.mail.msg_store import Store
 from engine.extract.mail.parts import Body, File
 from engine.records import ExtractedDocument
@@ -50,11 +49,9 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
             files = attachments(store, builder, 0)
     except _BROKEN as error:
         raise InputError(f"the Outlook message is damaged: {error}", stage=Stage.EXTRACT) from error
-    if body is not None:
-        add_body(builder, body, context.settings.limits)
-    else:
+    if body is None:
         _add_rtf(builder, path)
-    add_files(builder, files, context)
+    add_content(builder, [body] if body is not None else [], files, context)
     return builder.finish()
 
 
@@ -156,8 +153,8 @@ def attachments(store: Store, builder: Builder, depth: int) -> list[File]:
                 found.append(File(f"{shown[:120]}.eml", "message/rfc822", as_eml(inner, builder, depth + 1)))
             continue
         mime = part.text(_MIME) or "application/octet-stream"
-        inline = mime.startswith("image/") and bool(part.text(_CONTENT_ID))
-        found.append(File(shown, mime, part.data(_DATA), inline))
+        content_id = part.text(_CONTENT_ID).strip().strip("<>")
+        found.append(File(shown, mime, part.data(_DATA), mime.startswith("image/") and bool(content_id), content_id))
     return found
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from engine.decode import decode
 from engine.document import Builder
 from engine.extract import Context
+from engine.extract.drawn_tables import drawn_table
+from engine.extract.vobjects import add_vobjects, is_vobject
 from engine.records import ExtractedDocument
 
 MAX_PARAGRAPH = 20_000  # characters; a longer one (a log, a single endless line) is cut at a line or a space
@@ -23,13 +25,20 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     if decoded.replaced:
         builder.warn("undecodable_bytes", f"bytes that are not {decoded.encoding}", count=decoded.replaced)
     builder.metadata.extra["encoding"] = decoded.encoding
-    add_text(builder, decoded.text)
+    if is_vobject(decoded.text):
+        add_vobjects(builder, decoded.text)
+    if not builder.roots:
+        add_text(builder, decoded.text)
     return builder.finish()
 
 
 def add_text(builder: Builder, text: str) -> None:
     """Add the paragraphs of a plain text to the builder."""
     for paragraph in paragraphs(text):
+        table = drawn_table(paragraph)
+        if table is not None:
+            builder.table(table)
+            continue
         match = _UNDERLINE.match(paragraph)
         if match and _is_heading(match):
             builder.heading(1 if match["line"][0] == "=" else 2, match["text"])

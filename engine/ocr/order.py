@@ -27,6 +27,7 @@ _MAX_BOXES = 4000  # beyond, a page is a drawing: order by rows only
 _MAX_DEPTH = 12
 _MIN_GUTTER = 0.6  # of the usual line height
 _WIDE_WHITE = 2.2  # of the usual line height; wider than the white between paragraphs
+_MAX_REACH = 2.0  # of the usual line height; how far a column's line may go past the gutter
 _FEW_WORDS = 3.0  # a column of shorter lines may be labels beside their values
 
 
@@ -36,11 +37,12 @@ class _Gutter:
     score: float
 
 
-def reading_order(boxes: Sequence[T], rtl: bool = False) -> list[list[T]]:
+def reading_order(boxes: Sequence[T], rtl: bool = False, barriers: Sequence[Boxed] = ()) -> list[list[T]]:
     """Groups of boxes (each one column or a band across columns) in reading order, rows from top to bottom.
 
-    `rtl`: columns are read from right to left. Boxes that come in drawing order give a hint where short
-    lines stand side by side: columns drawn one after the other are read so, rows drawn across are rows.
+    `rtl`: columns are read from right to left. `barriers`: pictures and the like: columns that one lies across are
+    read down to it, then on from below it. They do not come out. Boxes that come in drawing order give a hint where
+    short lines stand side by side: columns drawn one after the other are read so, rows drawn across are rows.
     """
     if not boxes:
         return []
@@ -48,10 +50,12 @@ def reading_order(boxes: Sequence[T], rtl: bool = False) -> list[list[T]]:
     rank = {id(b): n for n, b in enumerate(boxes)}
     if len(boxes) > _MAX_BOXES:
         return [_by_rows(list(boxes), rtl)]
-    return _split(list(boxes), unit, rank, rtl, 0)
+    return _split(list(boxes), barriers, unit, rank, rtl, 0)
 
 
-def _split(boxes: list[T], unit: float, rank: dict[int, int], rtl: bool, depth: int) -> list[list[T]]:
+def _split(
+    boxes: list[T], barriers: Sequence[Boxed], unit: float, rank: dict[int, int], rtl: bool, depth: int
+) -> list[list[T]]:
     if len(boxes) < 2 or depth > _MAX_DEPTH:
         return [boxes]
     gutter = _best_gutter(boxes, unit, rank)
@@ -59,46 +63,78 @@ def _split(boxes: list[T], unit: float, rank: dict[int, int], rtl: bool, depth: 
         return [_by_rows(boxes, rtl)]
     groups: list[list[T]] = []
     flow: list[T] = []  # zones that stand alone across the page, read as one
-    for zone, across in [*_zones(boxes, gutter, unit), ([], False)]:
+    for zone, across in [*_zones(boxes, gutter, unit, barriers), ([], False)]:
         if across or (zone and not _two_sided(zone, gutter)):
             flow.extend(zone)
             continue
         if flow:
-            groups.extend(_split(flow, unit, rank, rtl, depth + 1))
+            groups.extend(_split(flow, (), unit, rank, rtl, depth + 1))
             flow = []
-        left = [b for b in zone if (b.x0 + b.x1) / 2 < gutter]
-        right = [b for b in zone if (b.x0 + b.x1) / 2 >= gutter]
+        left = [b for b in zone if _centre(b) < gutter]
+        right = [b for b in zone if _centre(b) >= gutter]
         for side in (right, left) if rtl else (left, right):
-            groups.extend(_split(side, unit, rank, rtl, depth + 1) if side else [])
+            groups.extend(_split(side, barriers, unit, rank, rtl, depth + 1) if side else [])
     return groups
 
 
-def _zones(boxes: list[T], gutter: float, unit: float) -> list[tuple[list[T], bool]]:
+def _zones(boxes: list[T], gutter: float, unit: float, barriers: Sequence[Boxed] = ()) -> list[tuple[list[T], bool]]:
     """The boxes cut into zones from top to bottom: those across the gutter, and those beside it.
 
     A box beside the gutter belongs after every box across it whose middle lies above its own; one in the
-    same row as a box across belongs to that row.
+    same row as a box across belongs to that row, one beside a barrier to the barrier.
     """
-    across = sorted((b for b in boxes if b.x0 < gutter < b.x1), key=_middle)
-    beside = sorted((b for b in boxes if not b.x0 < gutter < b.x1), key=_middle)
+    across, beside = _across_and_beside(boxes, gutter, unit)
+    rows: list[tuple[float, float, T | None]] = [(*_row_span(b, unit), b) for b in across]
+    rows += [(b.y0, b.y1, None) for b in barriers if min(gutter - b.x0, b.x1 - gutter) > _MAX_REACH * unit]
     zones: list[tuple[list[T], bool]] = []
     position = 0
-    for wide in across:
+    for top, bottom, wide in sorted(rows, key=lambda row: row[0]):
         start = position
-        while position < len(beside) and _middle(beside[position]) <= _middle(wide) - 0.3 * unit:
+        while position < len(beside) and _middle(beside[position]) <= top:
             position += 1
         if position > start:
             zones.extend((part, False) for part in _apart(beside[start:position], gutter, unit))
         if not zones or not zones[-1][1]:
             zones.append(([], True))
-        zones[-1][0].append(wide)
-        if wide.y1 - wide.y0 < 2 * unit:
-            while position < len(beside) and _middle(beside[position]) < _middle(wide) + 0.3 * unit:
-                zones[-1][0].append(beside[position])
-                position += 1
+        if wide is not None:
+            zones[-1][0].append(wide)
+        while position < len(beside) and _middle(beside[position]) < bottom:
+            zones[-1][0].append(beside[position])
+            position += 1
     if position < len(beside):
         zones.extend((part, False) for part in _apart(beside[position:], gutter, unit))
     return zones
+
+
+def _row_span(box: Boxed, unit: float) -> tuple[float, float]:
+    """The heights between which the middles of a box's own row lie; a table or a tall box has no row."""
+    middle = _middle(box)
+    return middle - 0.3 * unit, middle + (0.3 if box.y1 - box.y0 < 2 * unit else -0.3) * unit
+
+
+def _across_and_beside(boxes: list[T], gutter: float, unit: float) -> tuple[list[T], list[T]]:
+    """The boxes that lie across the gutter and those beside it, each from top to bottom.
+
+    A line that only reaches into the gutter (with room in its row left for one on the other side) is beside it.
+    """
+    beside = [b for b in boxes if not b.x0 < gutter < b.x1]
+    across: list[T] = []
+    reaching: list[T] = []
+    for box in boxes:
+        if box.x0 < gutter < box.x1:
+            (reaching if _only_reaches(box, beside, gutter, unit) else across).append(box)
+    return sorted(across, key=_middle), sorted(beside + reaching, key=_middle)
+
+
+def _only_reaches(box: T, beside: list[T], gutter: float, unit: float) -> bool:
+    """Whether a box goes past the gutter by little and has a neighbour on the other side in its row."""
+    over = min(box.x1 - gutter, gutter - box.x0)
+    if over > _MAX_REACH * unit:
+        return False
+    left, middle = _centre(box) < gutter, _middle(box)
+    return any(
+        b.y0 < middle < b.y1 and (b.x0 >= box.x1 - 0.3 * unit if left else b.x1 <= box.x0 + 0.3 * unit) for b in beside
+    )
 
 
 def _apart(zone: list[T], gutter: float, unit: float) -> list[list[T]]:
@@ -122,7 +158,11 @@ def _apart(zone: list[T], gutter: float, unit: float) -> list[list[T]]:
 
 
 def _two_sided(boxes: list[T], gutter: float) -> bool:
-    return any(b.x1 <= gutter for b in boxes) and any(b.x0 >= gutter for b in boxes)
+    return any(_centre(b) < gutter for b in boxes) and any(_centre(b) >= gutter for b in boxes)
+
+
+def _centre(box: Boxed) -> float:
+    return (box.x0 + box.x1) / 2
 
 
 def _middle(box: Boxed) -> float:
@@ -192,8 +232,8 @@ def _score(boxes: list[T], x: float, unit: float, rank: dict[int, int]) -> float
     for zone, across in _zones(boxes, x, unit):
         if across:
             continue
-        left = [b for b in zone if b.x1 <= x]
-        right = [b for b in zone if b.x0 >= x]
+        left = [b for b in zone if _centre(b) < x]
+        right = [b for b in zone if _centre(b) >= x]
         if not left or not right or not _are_columns(left, right, unit, rank):
             continue
         top = max(min(b.y0 for b in left), min(b.y0 for b in right))

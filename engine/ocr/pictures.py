@@ -1,4 +1,4 @@
-"""Prepares a picture for Tesseract (enlarged, turned) and maps places back to the original."""
+"""Prepares a picture for Tesseract: small ones are enlarged."""
 
 from __future__ import annotations
 
@@ -24,33 +24,3 @@ def enlarged(image_path: Path, scratch: Path) -> tuple[Path, float]:
         mode = "L" if image.mode in ("1", "L", "LA", "I;16") else "RGB"
         image.convert(mode).resize((width * factor, height * factor), Image.Resampling.LANCZOS).save(copy)
     return copy, float(factor)
-
-
-def turned(picture: Path, clockwise: int, scratch: Path) -> Path:
-    """A copy of the picture in `scratch`, turned by 90, 180 or 270 degrees."""
-    method = {
-        90: Image.Transpose.ROTATE_270,
-        180: Image.Transpose.ROTATE_180,
-        270: Image.Transpose.ROTATE_90,
-    }[clockwise]
-    copy = scratch / "upright.png"
-    with Image.open(picture) as image:
-        image.transpose(method).save(copy)
-    return copy
-
-
-def unrotated(
-    box: tuple[float, float, float, float], clockwise: int, size: tuple[int, int]
-) -> tuple[float, float, float, float]:
-    """A box on the picture turned `clockwise`, mapped back to the picture of `size` (width, height)."""
-    x0, y0, x1, y1 = box
-    width, height = size
-    match clockwise:
-        case 90:
-            return y0, height - x1, y1, height - x0
-        case 180:
-            return width - x1, height - y1, width - x0, height - y0
-        case 270:
-            return width - y1, x0, width - y0, x1
-        case _:
-            return box

@@ -8,13 +8,13 @@ import re
 _WORD = re.compile(r"^[\"'(\[{«“‘„¿¡]*[^\W\d_]+(?:['’‘·-][^\W\d_]+)*[\"')\]}»”’.,;:!?…%]*$")
 _NUMBER = re.compile(r"^[\"'(\[$€£+−–-]*\d[\d.,:/%°ºª×x+–−-]*[\w%]{0,3}[\"')\].,;:!?%]*$")
 _SYMBOLS = re.compile(r"^[^\w]+$")
-_VOWEL = re.compile("[aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű]")
-_LATIN = re.compile("[a-zß-\u024f]")
-_LETTER = re.compile(r"[^\W\d_]")
-_LONG_WORD = re.compile("[a-zß-\u024f]{4,}")
+_VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿāăąēėęěīįıōőūůű")
+_LATIN = re.compile("[a-zß-\u024f]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _BROKEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff\U000f0000-\U0010ffff]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
 _MIN_LETTERS = 40
+SURE_LINE = 0.92  # Tesseract's confidence in a line, from which on another engine is not asked about it
 
 
 def broken_share(text: str) -> float:
@@ -60,12 +60,15 @@ def is_garbage(text: str) -> bool:
     if broken_share(text) > 0.3:
         return True
     lower = text.lower()
-    latin = len(_LATIN.findall(lower))
-    if latin < _MIN_LETTERS or latin < 0.6 * len(_LETTER.findall(lower)):
+    words = _LATIN.findall(lower)
+    latin = sum(map(len, words))
+    if latin < _MIN_LETTERS:
         return False
-    vowels = len(_VOWEL.findall(lower)) / latin
-    words = _LONG_WORD.findall(lower)
-    silent = sum(not _VOWEL.search(w) for w in words) / len(words) if words else 0.0
+    if latin < 0.6 * len(lower) and latin < 0.6 * sum(map(len, _LETTERS.findall(lower))):
+        return False
+    vowels = sum(map(lower.count, _VOWELS)) / latin
+    words = [w for w in words if len(w) >= 4]
+    silent = sum(map(_VOWELS.isdisjoint, words)) / len(words) if words else 0.0
     return not 0.15 <= vowels <= 0.75 or silent > 0.5
 
 

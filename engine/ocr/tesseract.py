@@ -1,85 +1,41 @@
-"""Reads a page picture with the Tesseract program: language by what the page shows, turned upright first.
+"""Reads a page picture with Tesseract: turned upright first, in the language that the page shows.
 
-The program is run directly (one process a pass, one thread, killed at its deadline). A page is first read in
-the likeliest language; only when that reads poorly are orientation and script looked at, which costs another
-pass, and only then or when the text turns out to be in another language is it read again.
+A page is first read in the likeliest language; only when that reads poorly are orientation, skew, script and
+uneven ink looked at, each of which costs another pass, and only then or when the text turns out to be in another
+language is it read again.
 """
 
 from __future__ import annotations
 
-import csv
-import functools
-import io
-import os
-import re
-import shutil
-import subprocess
+import statistics
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image
 
-from engine.errors import Code, CorpusError, InputError, Stage
-from engine.ocr.layout import joined, mean_confidence
-from engine.ocr.pictures import enlarged, turned, unrotated
-from engine.ocr.quality import worth
-from engine.ocr.scripts import LANGUAGES, LATIN, READ_LATIN, SCRIPTS
-from engine.records import OcrLine, OcrResult
+from engine.errors import Stage
+from engine.ocr.languages import first_languages, in_its_language, script_languages, with_other_scripts
+from engine.ocr.pictures import enlarged
+from engine.ocr.program import (
+    INSTALL_COMMAND,
+    OcrUnavailableError,
+    Orientation,
+    Reading,
+    installed_languages,
+    orientation,
+    recognise,
+)
+from engine.ocr.upright import Turn, ink_of, mapped, skew_of, stands_sideways, upright_copy
+from engine.records import OcrLine, OcrResult, OcrWord
 from engine.settings import Settings
 
-INSTALL_COMMAND = "apt-get install tesseract-ocr"
 ENGINE = "tesseract"
 _GOOD = 0.8  # a reading this sure is not doubted
 _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a guess
-_SCRIPT_CONFIDENCE = 0.5
-_LANGUAGE_MARGIN = 0.02  # by how much less sure a reading in the text's own language may be
-_SCRIPT_GAIN = 0.2  # how much surer another script must make a poor passage
-_POOR_LINE = 0.65  # lines read less surely than this, among sure ones, may be in another script
-
-
-class OcrUnavailableError(CorpusError):
-    """Tesseract or the language data it needs is not installed."""
-
-    default_code = Code.MISSING_DEPENDENCY
-
-
-@dataclass(frozen=True, slots=True)
-class Orientation:
-    """What Tesseract's script detection sees. `rotate`: degrees clockwise that make the page upright."""
-
-    rotate: int
-    confidence: float
-    script: str
-    script_confidence: float
-
-
-@dataclass(slots=True)
-class _Reading:
-    lines: list[OcrLine]
-    languages: str
-    confidence: float
-
-    @property
-    def text(self) -> str:
-        return joined([line.text for line in self.lines])
-
-    @property
-    def worth(self) -> float:
-        return worth(self.text, self.confidence)
-
-
-@functools.cache
-def installed_languages() -> frozenset[str]:
-    """Language data on this machine; empty when Tesseract is not installed."""
-    program = shutil.which("tesseract")
-    if program is None:
-        return frozenset()
-    try:
-        listed = subprocess.run([program, "--list-langs"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
-    return frozenset(line.strip() for line in listed.stdout.splitlines()[1:] if line.strip())
+_HOPELESS = 0.45  # a reading less sure is no text in any language: what is up is tried, languages are not
+_TURN_GAIN = 1.5  # how much more a page must say the other way up, where only trying tells
+_FEW_LETTERS = 20
 
 
 def read(image_path: Path, settings: Settings, language: str | None = None, likely: str | None = None) -> OcrResult:
@@ -89,183 +45,127 @@ def read(image_path: Path, settings: Settings, language: str | None = None, like
     Raises OcrUnavailableError without the program or any language data, InputError (OCR_FAILED) when it
     fails on this picture, EXTRACTION_TIMEOUT past limits.tool_seconds.
     """
+    result, turn = read_upright(image_path, settings, language, likely)
+    back = turn.back()
+    for line in result.lines:
+        for part in (line, *line.words):
+            part.x0, part.y0, part.x1, part.y1 = mapped(back, (part.x0, part.y0, part.x1, part.y1))
+    return result
+
+
+def read_upright(
+    image_path: Path, settings: Settings, language: str | None = None, likely: str | None = None
+) -> tuple[OcrResult, Turn]:
+    """As `read`, with boxes in the pixels of the picture made upright, and how it was turned."""
     if not installed_languages() - {"osd"}:
         raise OcrUnavailableError(
             f"text recognition needs Tesseract with language data; install it with: {INSTALL_COMMAND}", stage=Stage.OCR
         )
-    seconds = settings.limits.tool_seconds
     with tempfile.TemporaryDirectory(prefix="ocr-", dir=image_path.parent) as folder:
         scratch = Path(folder)
         picture, scale = enlarged(image_path, scratch)
-        reading, rotate, size = _best_reading(picture, scratch, settings, (language, likely), seconds)
+        with Image.open(picture) as image:
+            turn = Turn(*image.size)
+        look = _Look(picture, scratch, settings, (language, likely), turn)
+        reading = look.best()
     for line in reading.lines:
-        x0, y0, x1, y1 = unrotated((line.x0, line.y0, line.x1, line.y1), rotate, size)
-        line.x0, line.y0, line.x1, line.y1 = x0 / scale, y0 / scale, x1 / scale, y1 / scale
-    return OcrResult(reading.lines, round(reading.confidence, 4), f"{ENGINE}:{reading.languages}")
+        for part in (line, *line.words):
+            _shrink(part, scale)
+    turn = look.turn
+    with Image.open(image_path) as image:
+        turn = replace(turn, width=image.width, height=image.height)
+    return OcrResult(reading.lines, round(reading.confidence, 4), f"{ENGINE}:{reading.languages}"), turn
 
 
-def _best_reading(
-    picture: Path, scratch: Path, settings: Settings, hints: tuple[str | None, str | None], seconds: float
-) -> tuple[_Reading, int, tuple[int, int]]:
-    """The best of at most three passes, the rotation it was read under, and the picture's size."""
-    with Image.open(picture) as image:
-        size = image.size
-    first = _recognise(picture, _first_languages(settings, *hints), seconds)
-    best, rotate = first, 0
-    if first.confidence < _GOOD or len(first.text) < 20:
-        seen = orientation(picture, seconds)
-        upright = picture
-        if seen and seen.rotate and seen.confidence >= _ORIENTATION_CONFIDENCE:
-            upright, rotate = turned(picture, seen.rotate, scratch), seen.rotate
-        languages = settings.ocr.languages or _script_languages(seen, first.languages)
-        if rotate or languages != first.languages:
-            best = _recognise(upright, languages, seconds)
-        if best.worth < first.worth:
-            best, rotate, upright = first, 0, picture
-        picture = upright
-    if not settings.ocr.languages and not hints[0]:
-        better = _in_its_language(picture, best, seconds)
-        if better is not None and better.confidence > best.confidence - _LANGUAGE_MARGIN:
-            best = better
-        best = _with_other_scripts(picture, best, scratch, seconds)
-    return best, rotate, size
+def _shrink(part: OcrLine | OcrWord, scale: float) -> None:
+    part.x0, part.y0, part.x1, part.y1 = part.x0 / scale, part.y0 / scale, part.x1 / scale, part.y1 / scale
 
 
-def _first_languages(settings: Settings, language: str | None, likely: str | None) -> str:
-    if settings.ocr.languages:
-        return settings.ocr.languages
-    have = installed_languages()
-    for wanted in (LANGUAGES.get(language or ""), likely, "eng"):
-        if wanted and set(wanted.split("+")) <= have:
-            return wanted
-    return sorted(have - {"osd"})[0]
+@dataclass(slots=True)
+class _Look:
+    """One picture being read: the copy that is upright as far as known, and how it was turned."""
+
+    picture: Path
+    scratch: Path
+    settings: Settings
+    hints: tuple[str | None, str | None]
+    turn: Turn
+
+    def best(self) -> Reading:
+        """The best of several passes; `picture` and `turn` are those it was made under."""
+        reading = self._read(self.picture, first_languages(self.settings, *self.hints))
+        if reading.confidence < _GOOD or len(reading.text) < _FEW_LETTERS:
+            reading = self._unskewed(self._turned(reading))
+            if reading.confidence < _GOOD and reading.lines:
+                even = recognise(self.picture, reading.languages, self._seconds, uneven=True)
+                reading = even if even.worth > reading.worth else reading
+        if self.settings.ocr.languages or self.hints[0] or reading.confidence < _HOPELESS:
+            return reading
+        reading = in_its_language(self.picture, reading, self._seconds)
+        return with_other_scripts(self.picture, reading, self.scratch, self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return self.settings.limits.tool_seconds
+
+    def _read(self, picture: Path, languages: str) -> Reading:
+        return recognise(picture, languages, self._seconds)
+
+    def _turned(self, first: Reading) -> Reading:
+        """The reading by orientation and script as Tesseract sees them, or as trying tells where it cannot."""
+        seen = orientation(self.picture, self._seconds)
+        languages = self.settings.ocr.languages or script_languages(seen, first.languages)
+        if seen is not None and seen.rotate and seen.confidence >= _ORIENTATION_CONFIDENCE:
+            return self._better(first, self._copy(seen.rotate), languages)
+        if languages != first.languages:
+            first = self._better(first, (self.picture, self.turn), languages)
+        if first.confidence < _GOOD and not _is_sure(seen):
+            first = self._by_trying(first)
+        return first
+
+    def _by_trying(self, first: Reading) -> Reading:
+        """The page the other way up, where its lines look as if they ran that way."""
+        ways = (90, 270) if stands_sideways(ink_of(self.picture)) else (180,)
+        if ways == (180,) and len(first.text) >= _FEW_LETTERS and first.confidence > _HOPELESS:
+            return first
+        original = self.picture, self.turn
+        best = first
+        for rotate in ways:
+            picture, turn = self._copy(rotate, original)
+            reading = self._read(picture, first.languages)
+            if reading.worth > (_TURN_GAIN if best is first else 1.0) * best.worth and reading.confidence > 0.5:
+                best, self.picture, self.turn = reading, picture, turn
+        return best
+
+    def _unskewed(self, first: Reading) -> Reading:
+        if first.confidence >= _GOOD:
+            return first
+        skew = skew_of(ink_of(self.picture))
+        if not skew or not first.lines:
+            return first
+        turn = replace(self.turn, skew=skew)
+        level = Turn(*self.turn.size, 0, skew)
+        copy = upright_copy(self.picture, level, self.scratch / "level.png")
+        return self._better(first, (copy, turn), first.languages)
+
+    def _better(self, first: Reading, way: tuple[Path, Turn], languages: str) -> Reading:
+        """`first`, or the reading of another copy or in other languages, which then is the one to go on with."""
+        second = self._read(way[0], languages)
+        if second.worth < first.worth:
+            return first
+        self.picture, self.turn = way
+        return second
+
+    def _copy(self, rotate: int, of: tuple[Path, Turn] | None = None) -> tuple[Path, Turn]:
+        picture, turn = of or (self.picture, self.turn)
+        turn = replace(turn, rotate=rotate)
+        return upright_copy(picture, turn, self.scratch / f"turned-{rotate}.png"), turn
 
 
-def _script_languages(seen: Orientation | None, default: str) -> str:
-    """Installed languages of the script seen; Latin text beside another script is read as well."""
-    have = installed_languages()
-    sure = seen is not None and seen.script_confidence >= _SCRIPT_CONFIDENCE
-    wanted = [name for name in SCRIPTS.get(seen.script, []) if name in have] if seen and sure else []
-    if not wanted:
-        return default
-    alone = wanted[0] in READ_LATIN or "eng" not in have
-    return wanted[0] if alone else f"{wanted[0]}+eng"
+def _is_sure(seen: Orientation | None) -> bool:
+    return seen is not None and seen.confidence >= _ORIENTATION_CONFIDENCE
 
 
-def _in_its_language(picture: Path, reading: _Reading, seconds: float) -> _Reading | None:
-    """Read again when the text is in another installed language of Latin script than it was read in."""
-    text = reading.text
-    if len(text) < 60 or reading.languages not in LATIN:
-        return None
-    found = LANGUAGES.get(_language_of(text), reading.languages)
-    if found == reading.languages or found not in installed_languages() or found not in LATIN:
-        return None
-    return _recognise(picture, found, seconds)
-
-
-def _language_of(text: str) -> str:
-    import py3langid  # loads its model at first use
-
-    return str(py3langid.classify(text)[0])
-
-
-def _with_other_scripts(picture: Path, reading: _Reading, scratch: Path, seconds: float) -> _Reading:
-    """Where a passage of an otherwise good reading is poor, find its script and read the page in both.
-
-    The passage alone is tried in each installed language of another script, so most tries are cheap.
-    """
-    poor = [line for line in reading.lines if line.confidence < _POOR_LINE]
-    sure = [line for line in reading.lines if line.confidence >= _GOOD]
-    others = sorted({n for names in SCRIPTS.values() for n in names} & installed_languages() - {"deu"})
-    if len(poor) < 2 or len(sure) < len(poor) or not others or "+" in reading.languages:
-        return reading
-    x0, y0 = min(line.x0 for line in poor), min(line.y0 for line in poor)
-    x1, y1 = max(line.x1 for line in poor), max(line.y1 for line in poor)
-    if any(y0 < (line.y0 + line.y1) / 2 < y1 for line in sure):
-        return reading  # scattered: not a passage in another script
-    crop = scratch / "passage.png"
-    with Image.open(picture) as image:
-        image.crop((max(0, int(x0) - 8), max(0, int(y0) - 8), int(x1) + 8, int(y1) + 8)).save(crop)
-    tries = {name: _recognise(crop, name, seconds).confidence for name in others}
-    best = max(tries, key=lambda name: tries[name])
-    if tries[best] < mean_confidence(poor) + _SCRIPT_GAIN:
-        return reading
-    both = _recognise(picture, f"{reading.languages}+{best}", seconds)
-    return both if both.worth > reading.worth else reading
-
-
-# ---------------------------------------------------------------- one pass
-def _recognise(picture: Path, languages: str, seconds: float) -> _Reading:
-    out = _run([str(picture), "stdout", "-l", languages, "--psm", "3", "tsv"], seconds)
-    lines = parse_tsv(out)
-    if not lines:  # page segmentation found no text block: look for scattered words
-        lines = parse_tsv(_run([str(picture), "stdout", "-l", languages, "--psm", "11", "tsv"], seconds))
-    return _Reading(lines, languages, mean_confidence(lines))
-
-
-def orientation(picture: Path, seconds: float) -> Orientation | None:
-    """Orientation and script of a picture; None when there are too few letters to tell."""
-    if "osd" not in installed_languages():
-        return None
-    try:
-        out = _run([str(picture), "stdout", "-l", "osd", "--psm", "0"], seconds)
-    except InputError as error:
-        if error.code == Code.EXTRACTION_TIMEOUT:
-            raise
-        return None
-    values = dict(re.findall(r"^([\w ]+): (.+)$", out, re.MULTILINE))
-    if "Rotate" not in values:
-        return None
-    return Orientation(
-        int(values["Rotate"]) % 360,
-        float(values.get("Orientation confidence", 0)),
-        values.get("Script", ""),
-        float(values.get("Script confidence", 0)),
-    )
-
-
-def _run(arguments: list[str], seconds: float) -> str:
-    environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
-    try:
-        done = subprocess.run(
-            ["tesseract", *arguments], capture_output=True, timeout=seconds, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InputError(
-            f"text recognition took more than {seconds:g} seconds for one page", Code.EXTRACTION_TIMEOUT, Stage.OCR
-        ) from error
-    except OSError as error:
-        raise OcrUnavailableError(f"Tesseract does not start; install it with: {INSTALL_COMMAND}") from error
-    if done.returncode != 0:
-        message = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise InputError(f"Tesseract failed: {(message or ['no message'])[-1][:200]}", Code.OCR_FAILED, Stage.OCR)
-    return done.stdout.decode("utf-8", "replace")
-
-
-def parse_tsv(tsv: str) -> list[OcrLine]:
-    """Lines of Tesseract's TSV output (levels page, block, paragraph, line, word; confidence 0-100)."""
-    lines: list[OcrLine] = []
-    weights: list[int] = []
-    last: tuple[str, str, str] | None = None
-    paragraphs: dict[tuple[str, str], int] = {}
-    for row in csv.DictReader(io.StringIO(tsv), delimiter="\t", quoting=csv.QUOTE_NONE):
-        text = (row.get("text") or "").strip()
-        if row.get("level") != "5" or not text or float(row["conf"]) < 0:
-            continue
-        x, y = float(row["left"]), float(row["top"])
-        right, bottom = x + float(row["width"]), y + float(row["height"])
-        confidence = float(row["conf"]) / 100
-        place = (row["block_num"], row["par_num"], row["line_num"])
-        if place != last:
-            paragraph = paragraphs.setdefault(place[:2], len(paragraphs))
-            lines.append(OcrLine(text, confidence, x, y, right, bottom, paragraph))
-            weights.append(len(text))
-            last = place
-            continue
-        line, weight = lines[-1], weights[-1]
-        line.confidence = (line.confidence * weight + confidence * len(text)) / (weight + len(text))
-        line.text = joined([line.text, text]) if not line.text.endswith("-") else f"{line.text} {text}"
-        line.x0, line.y0 = min(line.x0, x), min(line.y0, y)
-        line.x1, line.y1 = max(line.x1, right), max(line.y1, bottom)
-        weights[-1] += len(text)
-    return [line for line in lines if line.confidence >= 0.5 or any(c.isalnum() for c in line.text)]
+def usual_height(lines: list[OcrLine]) -> float:
+    """Median height of lines, in their pixels; 0 without any."""
+    return statistics.median(line.y1 - line.y0 for line in lines) if lines else 0.0

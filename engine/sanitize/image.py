@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -43,17 +44,18 @@ def sanitize_image(path: Path, out: Path, limits: Limits | None = None) -> list[
 
 
 @contextmanager
-def opened(path: Path) -> Generator[Image.Image]:
-    """The picture, header read only; pixel limits are checked by `frames`.
+def opened(source: Path | bytes) -> Generator[Image.Image]:
+    """The picture in a file or in memory, header read only; pixel limits are checked by `frames`.
 
     Raises InputError (EXTRACTION_FAILED) for whatever Pillow cannot read, inside the block too.
     """
-    formats = (*_FORMATS, "HEIF") if _is_heif(path) else _FORMATS
+    formats = (*_FORMATS, "HEIF") if _is_heif(source) else _FORMATS
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path, formats=formats) as image:
+            with Image.open(file, formats=formats) as image:
                 yield image
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise InputError(f"not a readable picture: {_short(error)}", Code.EXTRACTION_FAILED, Stage.EXTRACT) from error
@@ -61,11 +63,15 @@ def opened(path: Path) -> Generator[Image.Image]:
         Image.MAX_IMAGE_PIXELS = limit
 
 
-def _is_heif(path: Path) -> bool:
+def _is_heif(source: Path | bytes) -> bool:
     """Whether it is an ISO media file, as HEIC is; its decoder is loaded only for those."""
-    with path.open("rb") as file:
-        if file.read(12)[4:8] != b"ftyp":
-            return False
+    if isinstance(source, bytes):
+        head = source[:12]
+    else:
+        with source.open("rb") as file:
+            head = file.read(12)
+    if head[4:8] != b"ftyp":
+        return False
     import pillow_heif
 
     pillow_heif.register_heif_opener()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
 from engine.charsets import guess
-from engine.decode import codec_name, decode, looks_binary, wide_encoding
+from engine.decode import codec_name, decode, file_encoding, looks_binary, wide_encoding
 
 FRENCH = "Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison."
 GERMAN = "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie begegnen einander brüderlich: größer."
@@ -91,3 +92,17 @@ def test_one_endless_line_is_read_in_linear_time() -> None:
     text = JAPANESE * 40_000
     assert guess(text.encode("cp932"))[0] == "cp932"
     assert decode(text.encode("cp932")).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [(FRENCH, "cp1252"), (CZECH, "cp1250"), (RUSSIAN, "koi8-r"), (GREEK, "utf-8"), (GERMAN, "utf-8-sig"),
+     (POLISH, "utf-16"), (GERMAN, "utf-16-be"), (HEBREW, "utf-32")],
+)  # fmt: skip
+def test_a_stream_is_read_like_the_whole(text: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    plain = "only plain letters in these lines\n" * 40_000  # so that what tells is not at the beginning
+    path.write_bytes((plain + text).encode(encoding))
+    codec, errors = file_encoding(path)
+    assert errors == "strict"
+    assert path.read_bytes().decode(codec) == plain + text == decode(path.read_bytes()).text

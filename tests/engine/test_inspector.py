@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw
 from engine import inspector as module
 from engine.errors import Code, CorpusError, InputError
 from engine.inspector import Inspector
+from engine.marks import Mark
 from engine.settings import Settings, load
 
 ORANGE, BLACK, WHITE = (214, 90, 0), (0, 0, 0), (255, 255, 255)
@@ -163,6 +164,16 @@ def test_pixels_are_bounded(tmp_path: Path) -> None:
         assert found.value.code is Code.LIMIT_EXCEEDED
     finally:
         small.close()
+
+
+def test_elements_are_drawn_over_the_page_with_a_legend_under_it(inspector: Inspector, tmp_path: Path) -> None:
+    path = pdf(tmp_path / "a.pdf")
+    drawn = picture(inspector.mark(path, "a.pdf", 1, 144, [Mark("table", 1, 60, 10, 120, 40)]))
+    assert drawn.width == 400 and drawn.height > 200
+    assert drawn.getpixel((60, 40)) == BLACK  # the page itself, at 2 pixels a point
+    assert drawn.getpixel((120, 70)) == drawn.getpixel((240, 50)) == (140, 60, 180)
+    with pytest.raises(InputError, match="no page 2"):
+        inspector.mark(path, "a.pdf", 2, 144, [])
 
 
 def test_encrypted_documents_open_with_the_configured_passwords_only(inspector: Inspector, tmp_path: Path) -> None:

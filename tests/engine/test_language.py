@@ -6,6 +6,11 @@ import pytest
 
 from engine.language import language_of
 
+MIXED = (
+    "Die schöne Frau hat einen Kaffee mit Kuchen gegessen. L'été était très chaud cette année. El niño comió paella "
+    "con ñoquis. Kvinnan åt köttbullar med lingon. Il bambino mangiava la pasta. O menino comeu um pão de queijo."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "language"),
@@ -24,6 +29,7 @@ from engine.language import language_of
         ("hello", "und"),
         ("2024-01-01 12:00 192.168.0.1", "und"),
         ("SKU A-17 B-33 QTY PRICE", "und"),
+        (MIXED, "und"),
     ],
 )
 def test_language(text: str, language: str) -> None:

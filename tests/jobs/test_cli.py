@@ -64,6 +64,30 @@ def test_show_by_key_delete_and_gone(filled: Path) -> None:
     assert corpus(filled, "show", target).returncode == 5
 
 
+def test_show_gives_a_stored_document_as_markdown(filled: Path) -> None:
+    show = ("show", "walrus.md", "-p", "demo", "--markdown")
+    whole = corpus(filled, *show)
+    assert whole.stdout == (filled.parent / "docs" / "walrus.md").read_text() + "\n"
+    assert "read again" in whole.stderr
+    (filled.parent / "docs" / "walrus.md").rename(filled.parent / "moved.md")
+    try:
+        kept = corpus(filled, *show)
+    finally:
+        (filled.parent / "moved.md").rename(filled.parent / "docs" / "walrus.md")
+    assert (kept.stdout.split(), "stored chunks" in kept.stderr) == (whole.stdout.split(), True)
+    assert corpus(filled, "show", "broken.pdf", "-p", "demo", "--markdown").returncode == 5
+
+
+def test_extract_draws_what_was_found_on_each_page(tmp_path: Path) -> None:
+    samples = ROOT / "samples" / "documents"
+    drawn = corpus(tmp_path, "extract", str(samples / "visitor-guide.pdf"), "--boxes", str(tmp_path / "out"))
+    assert (drawn.returncode, drawn.stdout) == (0, ""), drawn.stderr
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["index.html", "page-0001.png", "page-0002.png"]
+    assert "&lt;" not in (page := (tmp_path / "out" / "index.html").read_text()) and "197 steps" in page
+    refused = corpus(tmp_path, "extract", str(samples / "buoys.csv"), "--boxes", str(tmp_path / "none"))
+    assert (refused.returncode, "csv have no pages" in refused.stderr) == (2, True)
+
+
 def test_export_writes_chunks_navigation_and_manifest(filled: Path, tmp_path: Path) -> None:
     counts = json.loads(corpus(filled, "export", str(tmp_path / "out"), "-p", "demo", "--json").stdout)
     folders = list((tmp_path / "out").iterdir())

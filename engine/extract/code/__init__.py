@@ -51,7 +51,7 @@ def _add_units(builder: Builder, units: list[Unit], source: bytes, language: str
     defined = False
     for unit in units:
         if unit.kind == "statements":
-            if defined:
+            if defined and not _is_trivial(source[unit.start : unit.end]):
                 builder.heading(min(level, _MAX_LEVEL), _continued(path, unit))
             _add_code(builder, source, (unit.start, unit.end), unit, language, path)
             continue
@@ -85,13 +85,19 @@ def _add_code(
     start = source.rfind(b"\n", 0, span[0]) + 1
     start = start if not source[start : span[0]].strip() else span[0]
     text = dedent(source[start : span[1]].decode("utf-8", "replace")).rstrip().strip("\n")
-    if not text.strip() or (len(text) < 20 and not text.strip(" \n\t{}();,")):
+    if _is_trivial(text.encode("utf-8")):
         return
     attributes = {"language": language, "kind": unit.kind, "lines": f"{unit.first_line}-{unit.last_line}"}
-    for name, value in (("symbol", ".".join(path)), ("docstring", unit.docstring), ("comments", unit.comments)):
+    facts = {"symbol": ".".join(path), "signature": unit.signature}
+    for name, value in (facts | {"docstring": unit.docstring, "comments": unit.comments}).items():
         if value:
             attributes[name] = value
     builder.add(StructureElement("code", None, text, attributes=attributes))
+
+
+def _is_trivial(source: bytes) -> bool:
+    """Nothing but brackets and ends of statements."""
+    return len(source) < 20 and not source.strip(b" \n\t\r{}();,")
 
 
 def _plain(builder: Builder, text: str, language: str) -> None:

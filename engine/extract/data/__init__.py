@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.decode import decode
+from engine.decode import decode, file_encoding
 from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
@@ -61,11 +61,11 @@ def _skip(text: str, at: int) -> int:
 
 
 def extract_jsonl(path: Path, context: Context) -> ExtractedDocument:
-    """Read JSON Lines: one record a line. Broken lines are counted; with no good line it is an error."""
+    """Read JSON Lines as a stream: one record a line. Broken lines are counted; with no good line it is an error."""
     builder = context.builder()
     batch: list[Any] = []
     good = bad = 0
-    for line in _text(path, builder).split("\n"):
+    for line in _lines(path, builder):
         if not line.strip():
             continue
         try:
@@ -99,6 +99,14 @@ def extract_xml(path: Path, context: Context) -> ExtractedDocument:
         builder.warn("malformed_xml", "malformed XML was read as far as possible")
     add_element(builder, root)
     return builder.finish()
+
+
+def _lines(path: Path, builder: Builder) -> Iterator[str]:
+    codec, errors = file_encoding(path)
+    if errors == "replace":
+        builder.warn("undecodable_bytes", f"bytes that are not {codec}")
+    with path.open(encoding=codec, errors=errors) as file:
+        yield from file
 
 
 def _text(path: Path, builder: Builder) -> str:

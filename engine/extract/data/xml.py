@@ -18,6 +18,7 @@ _TEXTS = {
     "summary", "paragraph", "note", "quote", "desc",
 }  # fmt: skip
 _SHORT = 200
+_RUNNING = 0.3  # share of an element's text that must be its own for its children to be part of the sentence
 _MARKUP = re.compile(r"</(?:p|div|a|b|i|ul|li|span|table|h\d)>|<br\s*/?>", re.IGNORECASE)
 _SKIPPED_ATTRIBUTES = {"schemaLocation", "noNamespaceSchemaLocation", "space", "base"}
 
@@ -32,6 +33,7 @@ def add_element(builder: Builder, root: Node, level: int = 1) -> None:
         _add_text(builder, root)
         return
     _add_attributes(builder, root)
+    _add_loose(builder, root.text)
     counts = Counter(map(local_name, children))
 
     def kind(element: Node) -> str:
@@ -43,13 +45,16 @@ def add_element(builder: Builder, root: Node, level: int = 1) -> None:
         group = list(run)
         records = [_record(e) for e in group]
         flat = [r for r in records if r]
-        if tag and len(group) > 1 and len(flat) == len(group) and fits_table(flat):
+        is_table = tag and len(group) > 1 and len(flat) == len(group) and fits_table(flat)
+        if is_table and not any(_MARKUP.search(text) for record in flat for text in record.values()):
             add_table(builder, flat)
         elif all(_is_short_leaf(e) for e in group) and tag not in _TEXTS:
             builder.list_block([(1, "-", f"{_name(e)}: {_inner_text(e)}") for e in group if _inner_text(e)])
         else:
             for element in group:
                 _add_child(builder, element, level)
+        for element in group:
+            _add_loose(builder, element.tail)
 
 
 def _add_child(builder: Builder, element: Node, level: int) -> None:
@@ -116,11 +121,26 @@ def _elements(element: Node) -> list[Node]:
 
 
 def _is_mixed(element: Node) -> bool:
-    """Text and elements side by side."""
+    """Running text with elements in it: text of its own beside children that hold no structure, or much of it."""
     children = _elements(element)
-    if not children:
+    own = "".join([element.text or "", *(c.tail or "" for c in element)]).strip()
+    if not children or not own:
         return False
-    return bool((element.text or "").strip()) or any((c.tail or "").strip() for c in element)
+    if all(not _elements(child) for child in children) and not any(map(_is_block, children)):
+        return True
+    return len(own) >= _RUNNING * len("".join(map(str, element.itertext())))
+
+
+def _is_block(element: Node) -> bool:
+    return local_name(element).lower() in _TITLES | _TEXTS - {"s", "text", "tspan"}
+
+
+def _add_loose(builder: Builder, text: str | None) -> None:
+    """Text that stands between structured elements."""
+    loose = " ".join((text or "").split())
+    if loose:
+        for piece in bounded(loose):
+            builder.paragraph(piece)
 
 
 def _is_short_leaf(element: Node) -> bool:

@@ -8,20 +8,37 @@ from pathlib import Path
 from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
-from engine.extract.docx.blocks import block, blocks, settled
-from engine.extract.docx.inline import comment_block
+from engine.extract.children import Children
+from engine.extract.docx.anchored import comment_block
+from engine.extract.docx.blocks import block, blocks, pending, settled
+from engine.extract.docx.looks import headings_by_look
 from engine.extract.docx.numbering import read_numbering
 from engine.extract.docx.source import Source
 from engine.extract.docx.styles import W, read_styles
 from engine.extract.encrypted import decrypted
-from engine.extract.flow import emit, plain_text
+from engine.extract.flow import emit, keep_furniture, plain_text
 from engine.extract.ooxml import MC, first_of_kind, main_part, read_properties, relationships
 from engine.records import ExtractedDocument, StructureElement
 from engine.sanitize import safexml
 from engine.sanitize.package import Package
 
 _BODY_CHILDREN = (
-    *(f"{W}{name}" for name in ("p", "tbl", "sdt", "sectPr", "altChunk", "customXml", "ins", "moveTo", "smartTag")),
+    *(
+        f"{W}{name}"
+        for name in (
+            "p",
+            "tbl",
+            "sdt",
+            "sectPr",
+            "altChunk",
+            "customXml",
+            "commentRangeStart",
+            "commentRangeEnd",
+            "ins",
+            "moveTo",
+            "smartTag",
+        )
+    ),
     f"{MC}AlternateContent",
 )
 
@@ -38,6 +55,9 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
             emit(builder, settled(_body(source, part)))
             emit(builder, [comment_block(source, c, blocks) for c in source.comments.values()])
             _headers(source)
+            source.children.close()
+            builder.roots = headings_by_look(builder.roots, source.sizes)
+            keep_furniture(builder, context.settings)
         except RecursionError as error:
             raise InputError("the document is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
     return builder.finish()
@@ -51,7 +71,7 @@ def _source(package: Package, part: str, context: Context, builder: Builder) -> 
 
     styles = read_styles(load("styles", "word/styles.xml"))
     numbering = read_numbering(load("numbering", "word/numbering.xml"), styles)
-    source = Source(package, builder, context, styles, numbering, rels)
+    source = Source(package, builder, Children(builder, context), styles, numbering, rels)
     for kind in ("footnote", "endnote"):
         target = first_of_kind(rels, f"{kind}s") or f"word/{kind}s.xml"
         root = package.optional_xml(target)
@@ -77,6 +97,7 @@ def _body(source: Source, part: str) -> Iterator[StructureElement]:
         element.clear()
         while element.getprevious() is not None:
             del parent[0]
+    yield from pending(source)
     if not found and W[1:-1].encode() not in source.package.xml_bytes(part):
         raise InputError("the main part is not a Word document", stage=Stage.EXTRACT)
 

@@ -25,6 +25,16 @@ def blocks(source: Source, container: Node) -> Iterator[StructureElement]:
     """Blocks of everything inside a body, cell, text box, note, comment or header."""
     for child in container:
         yield from block(source, child)
+    yield from pending(source)
+
+
+def pending(source: Source) -> Iterator[StructureElement]:
+    """What paragraphs with a deleted end mark left over, where no paragraph follows to take it."""
+    text, source.pending_text = source.pending_text.strip(), ""
+    anchored, source.pending_blocks = source.pending_blocks, []
+    if text:
+        yield text_block("paragraph", text)
+    yield from anchored
 
 
 def block(source: Source, element: Node) -> Iterator[StructureElement]:
@@ -33,6 +43,7 @@ def block(source: Source, element: Node) -> Iterator[StructureElement]:
         case "p":
             yield from _paragraph(source, element)
         case "tbl":
+            yield from pending(source)
             yield from table_blocks(source, element, blocks)
         case "sdt":
             content = element.find(f"{W}sdtContent")
@@ -42,12 +53,23 @@ def block(source: Source, element: Node) -> Iterator[StructureElement]:
             branch = chosen(element)
             if branch is not None:
                 yield from blocks(source, branch)
+        case name if name in _WRAPPERS:
+            yield from blocks(source, element)
+        case name:
+            _mark(source, element, name)
+
+
+def _mark(source: Source, element: Node, name: str) -> None:
+    """Elements between blocks that show nothing themselves."""
+    match name:
         case "sectPr":
             _note_headers(source, element)
         case "altChunk":
             _imported(source, element)
-        case name if name in _WRAPPERS:
-            yield from blocks(source, element)
+        case "commentRangeStart":
+            source.open_range(element)
+        case "commentRangeEnd":
+            source.close_range(element)
         case _:
             pass
 
@@ -56,7 +78,7 @@ def _imported(source: Source, element: Node) -> None:
     """An altChunk: a document in another format, which becomes a child of its own."""
     relationship = source.rels.get(element.get(f"{R}id", ""))
     if relationship is not None and not relationship.external:
-        attach_part(source.package, relationship.target, "", source.builder, source.context)
+        attach_part(source.package, relationship.target, "", source.children)
 
 
 def _paragraph(source: Source, paragraph: Node) -> Iterator[StructureElement]:
@@ -91,13 +113,28 @@ def _classified(source: Source, properties: Node | None, text: str, inline: Inli
         return None
     level = _heading_level(source, properties, style)
     if level is not None and len(text) <= _LONGEST_HEADING:
+        if source.styles.is_title(style):
+            source.builder.metadata.title = source.builder.metadata.title or text
         shown = label if label and label != "-" else ""
         return text_block("heading", f"{shown} {text}".strip(), level)
     if label:
         return text_block("list_item", text, depth, marker=label)
-    if inline.monospaced and not source.styles.is_caption(style):
+    if source.styles.is_caption(style):
+        return text_block("caption", text)
+    if inline.monospaced:
         return text_block("code", raw, perhaps="yes")
-    return text_block("caption" if source.styles.is_caption(style) else "paragraph", text)
+    look = _look(source, inline)
+    return text_block("paragraph", text, look=look) if look else text_block("paragraph", text)
+
+
+def _look(source: Source, inline: Inline) -> str:
+    """The look of a paragraph set all in one look, for headings told by it; counts what text is set in."""
+    for (size, _), characters in inline.looks.items():
+        source.sizes[size] += characters
+    if len(inline.looks) != 1:
+        return ""
+    ((size, bold),) = inline.looks
+    return f"{size} {'bold' if bold else 'plain'}"
 
 
 def settled(blocks: Iterable[StructureElement]) -> Iterator[StructureElement]:

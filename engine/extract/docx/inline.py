@@ -7,46 +7,41 @@ equations; notes, comments, text boxes, pictures, charts and embedded files come
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from engine.extract.docx.anchored import Blocks, comment, drawing, embedded, note, quote_ranges, vml
 from engine.extract.docx.source import FieldState, Source
-from engine.extract.docx.styles import W, toggled, value
-from engine.extract.docx.symbols import symbol
-from engine.extract.drawing import chart_blocks, diagram_blocks, graphic_parts
-from engine.extract.embedded import attach_part
-from engine.extract.flow import image_block, plain_text, text_block
+from engine.extract.docx.styles import W, number, toggled, value
+from engine.extract.docx.symbols import from_symbol_font, symbol
 from engine.extract.omml import latex
-from engine.extract.ooxml import A, R, chosen
-from engine.extract.ordinals import roman
-from engine.extract.pictures import picture
+from engine.extract.ooxml import MC, chosen
 from engine.records import StructureElement
 from engine.sanitize.safexml import Node, text_of
 
 W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
-WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-V = "{urn:schemas-microsoft-com:vml}"
-O = "{urn:schemas-microsoft-com:office:office}"  # noqa: E741
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MONOSPACED = re.compile(
     r"(?:courier|consolas|menlo|monaco|lucida console|andale mono|dejavu sans mono|liberation mono|source code"
     r"|fira code|fira mono|cascadia|jetbrains mono|ubuntu mono|roboto mono|inconsolata|sf mono)",
     re.IGNORECASE,
 )
+_MOST_QUOTED = 100  # pieces of text kept of what a comment speaks of
 _TINY_HALF_POINTS = 4  # text of two points or less is not for people
-
-Blocks = Callable[[Source, Node], Iterator[StructureElement]]  # reader of block content, for text boxes and notes
 
 
 @dataclass(slots=True)
 class Inline:
-    """Collects one paragraph: its text, and the blocks to stand after it."""
+    """Collects one paragraph: its text, how it looks, and the blocks to stand after it."""
 
     source: Source
     blocks: Blocks
+    style: str | None = None
     parts: list[str] = field(default_factory=lambda: list[str]())
     hidden: bool = False  # by the paragraph's style
     monospaced: bool | None = None  # whether all text so far is in a typewriter font; None without text
+    font: str = ""  # of the run being read, where it names one itself
+    looks: dict[tuple[int, bool], int] = field(default_factory=lambda: dict[tuple[int, bool], int]())
     anchored: list[StructureElement] = field(default_factory=lambda: list[StructureElement]())
 
     @property
@@ -58,6 +53,9 @@ class Inline:
         """Add text, unless an open field is still at its code."""
         if text and all(state.in_result for state in self.source.fields):
             self.parts.append(text)
+            for quote in self.source.open_ranges.values():
+                if len(quote) < _MOST_QUOTED:
+                    quote.append(text)
 
     def read(self, element: Node) -> None:
         """Read all children of an element."""
@@ -70,8 +68,9 @@ class Inline:
 def read_paragraph(source: Source, paragraph: Node, blocks: Blocks) -> Inline:
     """Text and anchored blocks of a `w:p`."""
     style = value(paragraph.find(f"{W}pPr"), "pStyle")
-    inline = Inline(source, blocks, hidden=source.styles.hidden(style))
+    inline = Inline(source, blocks, style, hidden=source.styles.hidden(style))
     inline.read(paragraph)
+    quote_ranges(inline.anchored, inline.text)
     # A field code cannot sensibly run into the next paragraph; an unclosed one must not swallow the document.
     source.fields = [state for state in source.fields if state.in_result]
     return inline
@@ -86,15 +85,25 @@ def _run(inline: Inline, run: Node) -> None:
         return
     if properties is not None:
         _flag_invisible(inline, properties)
-    before = len(inline.parts)
+    before, inline.font = len(inline.parts), _font(properties)
     inline.read(run)
-    if "".join(inline.parts[before:]).strip():
-        inline.monospaced = inline.monospaced is not False and _is_monospaced(properties)
+    added = "".join(inline.parts[before:]).strip()
+    if added:
+        inline.monospaced = inline.monospaced is not False and bool(_MONOSPACED.match(inline.font))
+        look = _look(inline, properties)
+        inline.looks[look] = inline.looks.get(look, 0) + len(added)
 
 
-def _is_monospaced(properties: Node | None) -> bool:
+def _font(properties: Node | None) -> str:
     fonts = properties.find(f"{W}rFonts") if properties is not None else None
-    return fonts is not None and bool(_MONOSPACED.match(fonts.get(f"{W}ascii") or fonts.get(f"{W}hAnsi") or ""))
+    return (fonts.get(f"{W}ascii") or fonts.get(f"{W}hAnsi") or "") if fonts is not None else ""
+
+
+def _look(inline: Inline, properties: Node | None) -> tuple[int, bool]:
+    """Size in half points and whether bold: by the run itself, its style, the paragraph's style."""
+    styled = inline.source.styles.look(value(properties, "rStyle"), inline.style)
+    size, bold = number(value(properties, "sz")), toggled(properties, "b")
+    return styled[0] if size is None else size, styled[1] if bold is None else bold
 
 
 def _is_hidden(inline: Inline, properties: Node | None) -> bool:
@@ -112,7 +121,7 @@ def _flag_invisible(inline: Inline, properties: Node) -> None:
 
 
 def _text(inline: Inline, element: Node) -> None:
-    inline.write(text_of(element))
+    inline.write(from_symbol_font(inline.font, text_of(element)))
 
 
 def _literal(text: str) -> Callable[[Inline, Node], None]:
@@ -197,117 +206,19 @@ def _equation_block(inline: Inline, element: Node) -> None:
     inline.write("\n".join(f"$${line}$$" for line in lines if line))
 
 
-# ---------------------------------------------------------------- notes and comments
-def _note(kind: str) -> Callable[[Inline, Node], None]:
-    # No mark goes into the sentence: it would break the words apart for search and quotation.
-    def read(inline: Inline, element: Node) -> None:
-        source = inline.source
-        note = source.notes.pop((kind, element.get(f"{W}id", "")), None)
-        if note is None:
-            return
-        count = source.note_counts[kind] = source.note_counts.get(kind, 0) + 1
-        label = str(count) if kind == "footnote" else roman(count)
-        rels, source.rels = source.rels, source.note_rels.get(kind, {})
-        text = plain_text(inline.blocks(source, note)).strip()
-        source.rels = rels
-        if text:
-            inline.anchored.append(text_block("note", f"[^{label}]: {text}", label=label, kind=kind))
-
-    return read
+# ---------------------------------------------------------------- comment ranges and alternates
+def _open_range(inline: Inline, element: Node) -> None:
+    inline.source.open_range(element)
 
 
-def _comment(inline: Inline, element: Node) -> None:
-    comment = inline.source.comments.pop(element.get(f"{W}id", ""), None)
-    if comment is not None:
-        inline.anchored.append(comment_block(inline.source, comment, inline.blocks))
+def _close_range(inline: Inline, element: Node) -> None:
+    inline.source.close_range(element)
 
 
-def comment_block(source: Source, comment: Node, blocks: Blocks) -> StructureElement:
-    """A `w:comment` with its author."""
-    author = comment.get(f"{W}author", "")
-    text = plain_text(blocks(source, comment)).strip()
-    return text_block("comment", f"{author}: {text}" if author and text else text, author=author)
-
-
-# ---------------------------------------------------------------- drawings and objects
 def _alternate(inline: Inline, element: Node) -> None:
     branch = chosen(element)
     if branch is not None:
         inline.read(branch)
-
-
-def _drawing(inline: Inline, element: Node) -> None:
-    """DrawingML: text boxes, pictures, charts and diagrams, in the order in which they are stored."""
-    source = inline.source
-    for box in outermost(element, f"{W}txbxContent"):
-        inline.anchored.extend(_box_blocks(inline, box))
-    properties = next(element.iter(f"{WP}docPr"), None)
-    alt = (properties.get("descr") or properties.get("title") or "") if properties is not None else ""
-    for blip in element.iter(f"{A}blip"):
-        _picture(inline, blip.get(f"{R}embed") or blip.get(f"{R}link") or "", alt)
-        alt = ""
-    for kind, rel_id in graphic_parts(element):
-        root = source.package.optional_xml(source.rels[rel_id].target) if rel_id in source.rels else None
-        if root is not None:
-            inline.anchored.extend(chart_blocks(root) if kind == "chart" else diagram_blocks(root))
-
-
-def _vml(inline: Inline, element: Node) -> None:
-    """VML: text boxes, WordArt, pictures."""
-    for box in outermost(element, f"{W}txbxContent"):
-        inline.anchored.extend(_box_blocks(inline, box))
-    for path in element.iter(f"{V}textpath"):
-        if path.get("string"):
-            inline.anchored.append(text_block("paragraph", path.get("string")))
-    for shape in element.iter(f"{V}imagedata"):
-        _picture(inline, shape.get(f"{R}id") or shape.get(f"{R}href") or "", shape.get(f"{O}title") or "")
-
-
-def _box_blocks(inline: Inline, box: Node) -> list[StructureElement]:
-    """The blocks of a text box; fields that are open around it do not reach inside."""
-    source = inline.source
-    fields, source.fields = source.fields, []
-    found = list(inline.blocks(source, box))
-    source.fields = fields
-    return found
-
-
-def _picture(inline: Inline, rel_id: str, alt: str) -> None:
-    source = inline.source
-    relationship = source.rels.get(rel_id)
-    if relationship is None or relationship.external:
-        if relationship is not None:
-            source.warn("external_reference", "a linked picture was not fetched")
-        if alt:
-            inline.anchored.append(image_block(b"", "", alt))
-        return
-    inline.anchored.append(picture(source.package, source.builder, relationship.target, alt))
-
-
-def _object(inline: Inline, element: Node) -> None:
-    """An embedded file: a document of its own; its preview picture says nothing more."""
-    source = inline.source
-    for box in outermost(element, f"{W}txbxContent"):
-        inline.anchored.extend(_box_blocks(inline, box))
-    for ole in element.iter(f"{O}OLEObject"):
-        relationship = source.rels.get(ole.get(f"{R}id", ""))
-        if relationship is None or relationship.external:
-            source.warn("external_reference", "a linked object was not read")
-        else:
-            attach_part(source.package, relationship.target, ole.get("ProgID", ""), source.builder, source.context)
-
-
-def outermost(element: Node, tag: str) -> Iterator[Node]:
-    """Descendants with a tag that are not inside another such one; one branch of alternates only."""
-    for child in element:
-        if child.tag == tag:
-            yield child
-        elif child.tag == "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent":
-            branch = chosen(child)
-            if branch is not None:
-                yield from outermost(branch, tag)
-        else:
-            yield from outermost(child, tag)
 
 
 _HANDLERS: dict[object, Callable[[Inline, Node], None]] = {
@@ -326,15 +237,17 @@ _HANDLERS: dict[object, Callable[[Inline, Node], None]] = {
     f"{W}moveFrom": _skip_deleted,
     f"{W}fldChar": _field_mark,
     f"{W}sdt": _control,
-    f"{W}footnoteReference": _note("footnote"),
-    f"{W}endnoteReference": _note("endnote"),
-    f"{W}commentReference": _comment,
-    f"{W}drawing": _drawing,
-    f"{W}pict": _vml,
-    f"{W}object": _object,
+    f"{W}footnoteReference": note("footnote"),
+    f"{W}endnoteReference": note("endnote"),
+    f"{W}commentRangeStart": _open_range,
+    f"{W}commentRangeEnd": _close_range,
+    f"{W}commentReference": comment,
+    f"{W}drawing": drawing,
+    f"{W}pict": vml,
+    f"{W}object": embedded,
     f"{M}oMath": _equation,
     f"{M}oMathPara": _equation_block,
-    "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent": _alternate,
+    f"{MC}AlternateContent": _alternate,
     **dict.fromkeys(
         (f"{W}{n}" for n in ("hyperlink", "fldSimple", "smartTag", "customXml", "bdo", "dir", "rubyBase")), _read
     ),

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from engine.extract.docx.styles import Styles, W, number, value
+from engine.extract.ooxml import MC
 from engine.extract.ordinals import format_number
 from engine.sanitize.safexml import Node
 
@@ -127,10 +128,19 @@ def _level(element: Node) -> tuple[int, Level]:
     start = number(value(element, "start"))
     level = Level(
         start=1 if start is None else start,
-        format=value(element, "numFmt") or "decimal",
+        format=_format(element),
         text=value(element, "lvlText") or "",
         restart=number(value(element, "lvlRestart")),
         legal=value(element, "isLgl") not in {None, "0", "false"},
         style=value(element, "pStyle"),
     )
     return number(element.get(f"{W}ilvl")) or 0, level
+
+
+def _format(level: Node) -> str:
+    """The number format; one that is spelt out by example ("001, 002, ...") as `like:` and its first number."""
+    choice = level.find(f"{MC}AlternateContent/{MC}Choice/{W}numFmt")
+    if choice is not None and choice.get(f"{W}val") == "custom":
+        return f"like:{choice.get(f'{W}format', '').partition(',')[0].strip()}"
+    fallback = level.find(f"{MC}AlternateContent/{MC}Fallback")
+    return value(level, "numFmt") or value(fallback, "numFmt") or "decimal"

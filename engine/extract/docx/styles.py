@@ -52,6 +52,8 @@ class Style:
     list_id: str | None = None
     list_level: int | None = None
     hidden: bool | None = None
+    size: int | None = None  # half points
+    bold: bool | None = None
 
 
 @dataclass(slots=True)
@@ -60,6 +62,10 @@ class Styles:
 
     by_id: dict[str, Style] = field(default_factory=lambda: dict[str, Style]())
     default_paragraph: str | None = None
+    default_size: int = 20  # half points; Word's own where the document names none
+    _looks: dict[tuple[str | None, str | None], tuple[int, bool]] = field(
+        default_factory=lambda: dict[tuple[str | None, str | None], tuple[int, bool]]()
+    )
 
     def chain(self, style_id: str | None) -> list[Style]:
         """The style and those it is based on, nearest first; the default style when `style_id` is None."""
@@ -95,6 +101,19 @@ class Styles:
         list_id = next((s.list_id for s in chain if s.list_id is not None), None)
         return list_id, next((s.list_level for s in chain if s.list_level is not None), None)
 
+    def look(self, run_style: str | None, paragraph_style: str | None) -> tuple[int, bool]:
+        """Font size in half points and whether bold, of a run that says nothing itself."""
+        key = run_style, paragraph_style
+        if key not in self._looks:
+            chain = [*(self.chain(run_style) if run_style else []), *self.chain(paragraph_style)]
+            size = next((s.size for s in chain if s.size is not None), self.default_size)
+            self._looks[key] = size, bool(next((s.bold for s in chain if s.bold is not None), False))
+        return self._looks[key]
+
+    def is_title(self, style_id: str | None) -> bool:
+        """Whether the style or one it is based on is the document's title."""
+        return any(_TITLE_NAME.fullmatch(style.name) for style in self.chain(style_id))
+
     def hidden(self, style_id: str | None) -> bool:
         """Whether the style hides its text."""
         return (
@@ -105,6 +124,8 @@ class Styles:
 def read_styles(root: Node | None) -> Styles:
     """Styles from the root of `word/styles.xml`; an empty set when there is none."""
     styles = Styles()
+    defaults = root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr") if root is not None else None
+    styles.default_size = number(value(defaults, "sz")) or styles.default_size
     for element in root.iterchildren(f"{W}style") if root is not None else ():
         style_id = element.get(f"{W}styleId", "")
         styles.by_id[style_id] = _style(element)
@@ -123,4 +144,6 @@ def _style(element: Node) -> Style:
         list_id=value(numbering, "numId"),
         list_level=number(value(numbering, "ilvl")),
         hidden=toggled(run, "vanish"),
+        size=number(value(run, "sz")),
+        bold=toggled(run, "b"),
     )

@@ -35,3 +35,10 @@ def symbol(font: str, code: str) -> str | None:
     if table is not None:
         return table.get(point) or (chr(point) if 0x20 <= point < 0x40 else None)
     return chr(point) if 0x20 <= point < 0xD800 else None
+
+
+def from_symbol_font(font: str, text: str) -> str:
+    """Text set in a symbol font, whose characters stand in the private area; other text as it is."""
+    if font.lower() not in _FONTS or not any("\uf000" <= c <= "\uf0ff" for c in text):
+        return text
+    return "".join(symbol(font, f"{ord(c):x}") or c if "\uf000" <= c <= "\uf0ff" else c for c in text)

@@ -49,16 +49,19 @@ def _cells(source: Source, rows: list[Node], blocks: Blocks, outside: list[Struc
     cells: list[TableCell] = []
     above: dict[int, TableCell] = {}  # vertically merged cells still open, by column
     for index, row in enumerate(rows):
-        column = _skipped_columns(row)
+        column = before = _skipped_columns(row, "gridBefore")
+        known = len(cells)
         for element in _children(row, f"{W}tc"):
             properties = element.find(f"{W}tcPr")
             width = min(max(number(value(properties, "gridSpan")) or 1, 1), _MAX_COLUMNS)
             merge = value(properties, "vMerge")
             open_cell = above.get(column)
-            if merge is not None and merge != "restart" and open_cell is not None and open_cell.colspan == width:
+            if value(properties, "hMerge") == "continue" and len(cells) > known:
+                cells[-1].colspan += width  # the older way to merge sideways: the text is in the first cell
+            elif merge is not None and merge != "restart" and open_cell is not None and open_cell.colspan == width:
                 open_cell.rowspan = index - open_cell.row + 1
             elif properties is None or properties.find(f"{W}cellDel") is None:
-                text, more = cell_text(blocks(source, element))
+                text, more = cell_text(blocks(source, element), f"row {index + 1}, column {column + 1}")
                 outside.extend(more)
                 cell = TableCell(index, column, text, 1, width)
                 cells.append(cell)
@@ -66,11 +69,13 @@ def _cells(source: Source, rows: list[Node], blocks: Blocks, outside: list[Struc
                 if merge is not None:
                     above[column] = cell
             column += width
+        if len(cells) == known and (before or _skipped_columns(row, "gridAfter")):
+            cells.append(TableCell(index, 0 if before else column, ""))  # a row of continued cells and a gap
     return cells
 
 
-def _skipped_columns(row: Node) -> int:
-    return min(number(value(row.find(f"{W}trPr"), "gridBefore")) or 0, _MAX_COLUMNS)
+def _skipped_columns(row: Node, side: str) -> int:
+    return min(number(value(row.find(f"{W}trPr"), side)) or 0, _MAX_COLUMNS)
 
 
 def _header_rows(rows: list[Node], cells: list[TableCell]) -> int:

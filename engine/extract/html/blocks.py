@@ -15,8 +15,8 @@ from selectolax.lexbor import LexborNode
 
 from engine.extract.html import inline
 from engine.extract.html.boilerplate import Furniture
-from engine.extract.html.inline import BREAK
-from engine.records import ExtractedImage, StructureElement
+from engine.extract.html.inline import BREAK, Pictures
+from engine.records import StructureElement
 
 MAX_DEPTH = 120
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
@@ -25,7 +25,7 @@ _BLOCKS = {
     "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html", "legend", "li", "main", "nav",
     "p", "search", "section", "summary", "tbody", "td", "tfoot", "th", "thead", "tr", "caption", "optgroup", "option",
 }  # fmt: skip
-_NOTHING = {"head", "title", "script", "style", "template", "noscript", "rp", "input", "map", "area", "track", "source"}
+_NOTHING = {"head", "title", "script", "style", "template", "noscript", "rp", "map", "area", "track", "source"}
 _INLINE_NOISE = re.compile(r"(?:^|\s)(?:mw-editsection|headerlink|linenos?|gutter|line-numbers-rows)(?:$|\s)")
 _BULLETS = {"ul", "menu", "dir"}
 
@@ -36,10 +36,15 @@ class Walker:
 
     furniture: Furniture | None
     dropped: Counter[str]
+    base: str = ""  # what relative addresses are relative to
+    carried: Pictures = field(default_factory=Pictures)
+    quoted: int = 0  # quotations around this place
     blocks: list[StructureElement] = field(default_factory=lambda: list[StructureElement]())
     _run: list[str] = field(default_factory=lambda: list[str]())
-    _pictures: list[ExtractedImage] = field(default_factory=lambda: list[ExtractedImage]())
+    _pictures: list[StructureElement] = field(default_factory=lambda: list[StructureElement]())
     _label: str = "paragraph"
+    _bold: bool = False
+    _plain: bool = False  # the running text has a part that is not bold
 
     def read(self, node: LexborNode, depth: int = 0, inside_main: bool = True) -> list[StructureElement]:
         """The blocks below `node`."""
@@ -49,16 +54,17 @@ class Walker:
 
     def sub(self) -> Walker:
         """A walker for a part of the page (cell, list item) with its own blocks."""
-        return Walker(self.furniture, self.dropped)
+        return Walker(self.furniture, self.dropped, self.base, self.carried, self.quoted)
 
     def flush(self) -> None:
         """End the running text."""
         text = inline.collapse("".join(self._run))
         if text:
-            self.blocks.append(StructureElement(self._label, None, text))
-        pictures = self._pictures if not text else [p for p in self._pictures if p.data]
-        self.blocks += [picture_block(p) for p in pictures]
-        self._run, self._pictures = [], []
+            attributes = {"quoted": str(self.quoted)} if self.quoted else {}
+            attributes |= {} if self._plain else {"bold": "true"}
+            self.blocks.append(StructureElement(self._label, None, text, attributes=attributes))
+        self.blocks += [p for p in self._pictures if not text or (p.image is not None and p.image.data)]
+        self._run, self._pictures, self._plain = [], [], False
 
     # ------------------------------------------------------------ the walk
     def _children(self, node: LexborNode, depth: int, inside_main: bool) -> None:
@@ -72,7 +78,9 @@ class Walker:
     def _visit(self, node: LexborNode, depth: int, inside_main: bool) -> None:
         tag = node.tag or ""
         if tag == "-text":
-            self._run.append(node.text_content or "")
+            text = node.text_content or ""
+            self._run.append(text)
+            self._plain = self._plain or (not self._bold and not text.isspace())
             return
         if tag.startswith("-") or tag in _NOTHING:
             return
@@ -82,7 +90,9 @@ class Walker:
             self.dropped["characters"] += self.furniture.measures.of(node).chars
             self._run.append(" ")
             return
+        before, self._bold = self._bold, inline.is_bold(node, self._bold)
         self._element(node, tag, depth, inside_main)
+        self._bold = before
 
     def _element(self, node: LexborNode, tag: str, depth: int, inside_main: bool) -> None:
         level = _HEADINGS.get(tag) or _aria_level(node)
@@ -98,26 +108,42 @@ class Walker:
             self._emit(read_table(node, self, depth, inside_main))
         elif tag == "pre":
             self._emit([_code(node)])
+        elif inline.is_note(node):
+            self._labelled(node, "note", depth, inside_main)
         elif tag == "figcaption" or tag == "caption":
             self._labelled(node, "caption", depth, inside_main)
         elif tag in _BLOCKS:
             self.flush()
+            self.quoted += inline.is_quotation(node)
             self._children(node, depth, inside_main)
             self.flush()
+            self.quoted -= inline.is_quotation(node)
         else:
             self._inline(node, tag, depth, inside_main)
 
     def _inline(self, node: LexborNode, tag: str, depth: int, inside_main: bool) -> None:
         if tag == "br":
-            self._run.append(BREAK)
+            self._line_break()
         elif tag == "hr":
             self.flush()
         elif tag == "img":
             self._image(node)
-        elif tag in ("math", "svg", "rt", "select", "textarea", "q"):
+        elif inline.is_note_reference(node):
+            self._run.append(inline.note_mark(node.text(deep=True)))
+        elif tag in inline.SPECIAL:
             self._run.append(inline.special(node, tag))
+        elif tag == "sup" and (raised := inline.raised(node)):
+            self._run.append(raised)
         elif not _INLINE_NOISE.search(node.attributes.get("class") or ""):
             self._children(node, depth, inside_main)
+
+    def _line_break(self) -> None:
+        """Two in a row are how old pages and mail part paragraphs."""
+        last = next((part for part in reversed(self._run) if part.strip(" \t\r\n\f")), "")
+        if last == BREAK:
+            self.flush()
+        else:
+            self._run.append(BREAK)
 
     def _emit(self, blocks: list[StructureElement]) -> None:
         self.flush()
@@ -137,11 +163,13 @@ class Walker:
         self.blocks += [b for b in inner if b.table is not None or b.type == "code"]
 
     def _image(self, node: LexborNode) -> None:
-        picture = inline.image(node)
+        picture = inline.image(node, self.carried)
         if picture is None:
             return
-        self._pictures.append(picture)
-        if inline.collapse("".join(self._run)) or _has_text_after(node):
+        source = inline.picture_source(node, self.base)
+        attributes = {"source": source} if source else {}
+        self._pictures.append(StructureElement("image", None, "", image=picture, attributes=attributes))
+        if not picture.data and (inline.collapse("".join(self._run)) or _has_text_after(node)):
             self._run.append(f" {picture.alt_text or ''} ")
 
     # ------------------------------------------------------------ lists
@@ -207,10 +235,6 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.next
-
-
-def picture_block(picture: ExtractedImage) -> StructureElement:
-    return StructureElement("image", None, "", image=picture)
 
 
 def _deeper(blocks: list[StructureElement]) -> list[StructureElement]:

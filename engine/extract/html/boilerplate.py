@@ -39,6 +39,8 @@ _LEGAL = re.compile(
 _SKIP = re.compile(r"^\s*(?:skip|jump|zum inhalt|aller au contenu|saltar)\b", re.IGNORECASE)
 _CONTROLS = {"select", "button", "label", "form", "datalist", "fieldset"}
 _SECTIONS = {"article", "section", "main", "blockquote", "td", "li", "figure"}
+_DATA = {"pre", "dl"}
+_FEW = 20  # characters
 _BLOCKS = {"div", "ul", "ol", "table", "section", "aside", "form", "p", "span", "dl"}
 
 
@@ -55,6 +57,8 @@ class Furniture:
         if not measure.chars:
             return False
         tag, attributes = node.tag or "", node.attributes
+        if _holds_data(node, measure):
+            return False
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
         return (
             self._is_navigation(tag, attributes.get("role") or "", names, measure)
@@ -96,6 +100,13 @@ class Furniture:
         return (
             "cookie" in text.lower() and bool(_ACCEPT.search(text)) and node.css_first("button, a, input") is not None
         )
+
+
+def _holds_data(node: LexborNode, measure: Measure) -> bool:
+    """A table, code or list of terms that is not made of links: nobody's furniture, wherever it stands."""
+    if measure.density >= 0.5 or measure.chars < _FEW:
+        return False
+    return node.tag in _DATA or node.css_first("pre, dl, table:not([role=presentation]) th") is not None
 
 
 def _is_skip_link(node: LexborNode, tag: str, measure: Measure) -> bool:

@@ -1,4 +1,4 @@
-"""What a page says of itself: title, author, dates, language."""
+"""What a page says of itself in its head and for machines: title, author, dates, language, subject."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from selectolax.lexbor import LexborHTMLParser
 
+from engine.extract.html.structured import facts
 from engine.records import DocumentMetadata
 
 _TITLE = ("og:title", "dc.title", "dcterms.title", "citation_title")
@@ -24,12 +25,22 @@ def describe(tree: LexborHTMLParser, metadata: DocumentMetadata) -> None:
     named = _meta(tree)
     title = tree.css_first("head > title, title")
     text = " ".join(title.text(deep=True).split()) if title is not None else ""
-    metadata.title = text or _first(named, _TITLE)
+    said = facts(tree)
+    metadata.title = text or _first(named, _TITLE) or said.get("headline") or said.get("name")
     author = _first(named, _AUTHOR)
-    metadata.author = None if author and author.startswith(("http://", "https://")) else author
-    metadata.created_date = parse_date(_first(named, _CREATED))
-    metadata.modified_date = parse_date(_first(named, _MODIFIED))
+    author = None if author and author.startswith(("http://", "https://")) else author
+    metadata.author = author or said.get("author")
+    metadata.created_date = parse_date(_first(named, _CREATED)) or parse_date(said.get("datepublished"))
+    metadata.modified_date = parse_date(_first(named, _MODIFIED)) or parse_date(said.get("datemodified"))
     metadata.extra.update({name: named[name] for name in _KEPT if name in named})
+    description = named.get("og:description") or named.get("twitter:description") or said.get("description")
+    if description:
+        metadata.extra.setdefault("description", description)
+    metadata.extra.update({f"schema:{name}": value for name, value in said.items()})
+    address = tree.css_first("link[rel=canonical]")
+    url = (address.attributes.get("href") or "" if address is not None else "") or named.get("og:url", "")
+    if url:
+        metadata.extra["url"] = url[:2000]
     root = tree.css_first("html")
     language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
     if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][\w-]+)?", language):

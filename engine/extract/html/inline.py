@@ -5,16 +5,31 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
+from engine.extract.html.mathml import latex
+from engine.extract.raised import superscript
 from engine.records import ExtractedImage
 
 BREAK = "\x0b"  # a forced line break inside running text; a control character, so no text holds it
 MAX_IMAGE_BYTES = 8 << 20
+_PLACEHOLDER = 2048  # bytes
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _AROUND_BREAK = re.compile(rf" *{BREAK} *")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:|sourceCode)[-\s]?([\w+#-]+)", re.IGNORECASE)
+_CODE_CLASS = re.compile(r"(?:^|\s)(?:code|highlight|sourceCode)-([a-z][\w+#]{0,15})(?:\s|$)")
+_NOTE_REFERENCE = re.compile(r"(?:^|\s)(?:noteref|doc-noteref)(?:\s|$)")
+_NOTE = re.compile(r"(?:^|\s)(?:footnote|endnote|rearnote|doc-footnote|doc-endnote)(?:\s|$)")
+_WEIGHT = re.compile(r"font-weight\s*:\s*([\w]+)", re.IGNORECASE)
+_QUOTED_CLASS = re.compile(r"(?:^|\s)(?:gmail_quote|yahoo_quoted|protonmail_quote|zmail_extra)(?:\s|$)")
+_NO_LANGUAGE = {"plaintext", "text", "none", "plain", "txt", "nohighlight", "hljs", "block", "wrapper", "toolbar"}
+_LAZY = ("data-src", "data-original", "data-lazy-src", "data-srcset", "srcset")
+_SHOWN_FIELDS = {"", "text", "email", "number", "date", "tel", "url", "search", "time", "month", "datetime-local"}
+SPECIAL = {"math", "svg", "rt", "select", "textarea", "q", "input"}
 _DATA_IMAGE = re.compile(r"data:(image/(?:png|jpeg|jpg|gif|webp|bmp))[^,]{0,80};base64,", re.IGNORECASE)
 _SIGNATURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM")
 
@@ -28,7 +43,9 @@ def collapse(text: str) -> str:
 def special(node: LexborNode, tag: str) -> str:
     """Text of an element that is not simply its text."""
     if tag == "math":
-        return f" {node.attributes.get('alttext') or _math(node)} "
+        return f" {node.attributes.get('alttext') or latex(node)} "
+    if tag == "input":
+        return _field(node)
     if tag == "svg":
         return f" {' '.join(t.text(deep=True) for t in node.css('text'))} "
     if tag == "rt":
@@ -40,11 +57,41 @@ def special(node: LexborNode, tag: str) -> str:
     return f" {node.text(deep=True)} "
 
 
-def _math(node: LexborNode) -> str:
-    for annotation in node.css("annotation, annotation-xml"):
-        if annotation.attributes.get("encoding") == "application/x-tex":
-            return annotation.text(deep=True)
-    return " ".join(t.text(deep=True) for t in node.css("mi, mn, mo, mtext"))
+def _field(node: LexborNode) -> str:
+    """What a filled form field shows."""
+    attributes = node.attributes
+    shown = (attributes.get("type") or "").lower() in _SHOWN_FIELDS
+    return f" {attributes.get('value') or ''} " if shown else ""
+
+
+def is_note_reference(node: LexborNode) -> bool:
+    """A link to a note by its role (EPUB structural semantics, DPUB-ARIA)."""
+    return node.tag == "a" and bool(_NOTE_REFERENCE.search(_roles(node)))
+
+
+def is_note(node: LexborNode) -> bool:
+    return bool(_NOTE.search(_roles(node)))
+
+
+def _roles(node: LexborNode) -> str:
+    return f"{node.attributes.get('epub:type') or ''} {node.attributes.get('role') or ''}"
+
+
+def note_mark(text: str) -> str:
+    """A note's number as a mark that does not run into the word before it."""
+    text = text.strip()
+    return f"[{text}]" if text.isalnum() else text
+
+
+def raised(node: LexborNode) -> str:
+    """A raised text: digits as such, a note's number in brackets; "" for anything else, which is read as it is."""
+    text = node.text(deep=True).strip()
+    parent = node.parent
+    linked = parent is not None and parent.tag == "a" and (parent.attributes.get("href") or "").startswith("#")
+    if linked or node.css_first("a[href^='#']") is not None:
+        return note_mark(text)
+    found = superscript(text)
+    return found if found != text else ""
 
 
 def whole_number(value: str | None, default: int) -> int:
@@ -92,6 +139,22 @@ def _roman(number: int) -> str:
     return text
 
 
+def is_bold(node: LexborNode, inherited: bool) -> bool:
+    """Whether text right inside is bold, by its element or its own style."""
+    match = _WEIGHT.search(node.attributes.get("style") or "")
+    if match:
+        return match[1].lower().startswith("bold") or match[1] in ("600", "700", "800", "900")
+    return inherited or node.tag in ("b", "strong")
+
+
+def is_quotation(node: LexborNode) -> bool:
+    """A quotation: by its element, or as mailers wrap the message they answer."""
+    names = node.attributes.get("class") or ""
+    if node.tag == "blockquote":
+        return "gmail_quote" not in names  # the part around it counts
+    return node.tag == "div" and bool(_QUOTED_CLASS.search(names))
+
+
 def code_language(node: LexborNode) -> str:
     """The language a code block names in its classes, lower case; empty when it names none."""
     inner = node.css_first("code")
@@ -99,23 +162,53 @@ def code_language(node: LexborNode) -> str:
     for candidate in (node, inner, parent, parent.parent if parent is not None else None):
         if candidate is None:
             continue
-        match = _LANGUAGE.search(candidate.attributes.get("class") or "")
-        if match and match[1].lower() not in ("plaintext", "text", "none"):
-            return match[1].lower()
-    return (node.attributes.get("lang") or node.attributes.get("data-lang") or "").lower()
+        attributes = candidate.attributes
+        names = attributes.get("class") or ""
+        match = _LANGUAGE.search(names) or _CODE_CLASS.search(names)
+        said = match[1] if match else attributes.get("data-lang") or attributes.get("data-language") or ""
+        if not said and "hljs" in names.split():  # highlight.js writes the bare name beside its own
+            said = next((name for name in names.split() if name != "hljs"), "")
+        if said and said.lower() not in _NO_LANGUAGE:
+            return said.lower()
+    return (node.attributes.get("lang") or "").lower()
 
 
-def image(node: LexborNode) -> ExtractedImage | None:
+@dataclass(slots=True)
+class Pictures:
+    """Pictures that came with the page: by the address it gives, (MIME type, bytes) or None; which ones it showed."""
+
+    find: Callable[[str], tuple[str, bytes] | None] = lambda _: None
+    shown: set[str] = field(default_factory=lambda: set[str]())
+
+
+def image(node: LexborNode, pictures: Pictures) -> ExtractedImage | None:
     """A picture worth a mention: one that is described or carried along. External ones keep only their texts."""
     attributes = node.attributes
     alt = collapse(attributes.get("alt") or attributes.get("title") or "")
     source = (attributes.get("src") or "").strip()
+    carried = pictures.find(source)
+    if carried is not None:
+        pictures.shown.add(source)
+        return ExtractedImage(carried[1], carried[0], alt_text=alt or None)
     match = _DATA_IMAGE.match(source)
     data = _decode(source[match.end() :]) if match else b""
+    if data and len(data) < _PLACEHOLDER and any(attributes.get(name) for name in _LAZY):
+        data = b""  # stands in for a picture that a script would load
     if not alt and not data:
         return None
     mime = match[1].lower().replace("jpg", "jpeg") if match and data else "application/octet-stream"
     return ExtractedImage(data, mime, alt_text=alt or None)
+
+
+def picture_source(node: LexborNode, base: str) -> str:
+    """Where a picture outside the document lies, never looked up; "" for one carried along."""
+    attributes = node.attributes
+    said = [attributes.get(name) or "" for name in ("src", *_LAZY)]
+    source = next((s.strip().split()[0] for s in said if s.strip() and not s.strip().startswith(("data:", "cid:"))), "")
+    try:
+        return urljoin(base, source)[:2000] if source else ""
+    except ValueError:  # an address that is none
+        return source[:2000]
 
 
 def _decode(encoded: str) -> bytes:

@@ -24,7 +24,7 @@ def read_table(node: LexborNode, walker: Walker, depth: int, inside_main: bool) 
     rows = _rows(node)
     filled = [row for row in rows if row.text(strip=True)]
     if _is_line(node, filled):
-        return _line(filled[0], walker, depth)
+        return _line(filled[0], walker, depth, inside_main)
     if _is_layout(node, rows):
         inner = walker.sub()
         for cell in (c for row in rows for c in _cells(row)):
@@ -73,10 +73,13 @@ def _is_line(node: LexborNode, rows: list[LexborNode]) -> bool:
     return all(cell.css_first("p + p, li, div + div, " + _NESTED) is None for cell in _cells(rows[0]))
 
 
-def _line(row: LexborNode, walker: Walker, depth: int) -> list[StructureElement]:
+def _line(row: LexborNode, walker: Walker, depth: int, inside_main: bool) -> list[StructureElement]:
+    """The sentence that the cells make; the blocks of the cells where one of them holds more than a sentence."""
+    cells = [walker.sub().read(cell, depth + 3, inside_main) for cell in _cells(row)]
+    if sum(len(blocks) > 0 for blocks in cells) == 1 or any(len(blocks) > 2 for blocks in cells):
+        return [block for blocks in cells for block in blocks]
     pictures: list[StructureElement] = []
-    texts = [_cell_text(walker.sub().read(cell, depth + 3), pictures) for cell in _cells(row)]
-    text = " ".join(t for t in texts if t)
+    text = " ".join(t for t in (_cell_text(blocks, pictures) for blocks in cells) if t)
     return [*([StructureElement("paragraph", None, text)] if text else []), *pictures]
 
 

@@ -8,15 +8,17 @@ from email import message_from_bytes
 from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path
+from urllib.parse import unquote
 
 from engine.decode import decode, wide_encoding
 from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.children import Children
+from engine.extract.html.inline import Pictures
 from engine.extract.mail.bodies import add_body
 from engine.extract.mail.headers import SHOWN, date_of, header
-from engine.extract.mail.parts import File, Parts, sort_parts
+from engine.extract.mail.parts import Body, File, Parts, sort_parts
 from engine.records import ExtractedDocument, ExtractedImage
 
 MAX_IMAGE_BYTES = 8 << 20
@@ -31,10 +33,8 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     parts = sort_parts(message)
     if parts.encrypted and not any(b.text.strip() for b in parts.bodies):
         raise InputError("the message is encrypted (S/MIME or PGP)", Code.ENCRYPTED_DOCUMENT, Stage.EXTRACT)
-    for body in parts.bodies:
-        add_body(builder, body, context.settings.limits)
+    add_content(builder, parts.bodies, parts.files, context)
     _report(builder, parts)
-    add_files(builder, parts.files, context)
     return builder.finish()
 
 
@@ -61,6 +61,21 @@ def add_headers(builder: Builder, message: Message) -> None:
     for name in ("To", "Cc", "Message-ID", "In-Reply-To"):
         if header(message, name):
             meta.extra[name.lower()] = header(message, name)[:2000]
+
+
+def add_content(builder: Builder, bodies: list[Body], files: list[File], context: Context) -> None:
+    """Bodies with the pictures they show in their places, then what is attached."""
+    inline = {f.content_id: f for f in files if f.inline and f.content_id and len(f.data) <= MAX_IMAGE_BYTES}
+
+    def find(address: str) -> tuple[str, bytes] | None:  # RFC 2392
+        file = inline.get(unquote(address[4:])) if address.lower().startswith("cid:") else None
+        return (file.mime, file.data) if file is not None else None
+
+    pictures = Pictures(find)
+    for body in bodies:
+        add_body(builder, body, context.settings.limits, pictures)
+    shown = {unquote(address[4:]) for address in pictures.shown}
+    add_files(builder, [f for f in files if f.content_id not in shown], context)
 
 
 def add_files(builder: Builder, files: list[File], context: Context) -> None:

@@ -6,8 +6,9 @@ import re
 
 from engine.document import Builder
 from engine.extract.html import add_html
+from engine.extract.html.inline import Pictures
 from engine.extract.mail.parts import Body
-from engine.extract.text import add_text
+from engine.extract.mail.quotes import add_plain
 from engine.settings import Limits
 
 _WORDS = re.compile(r"\w{2,}")
@@ -15,28 +16,28 @@ _ALIKE = 0.6  # share of the shorter form's words that the longer one must have
 _FULLER = 2.0  # the HTML form says this much more: the plain one is only a notice
 
 
-def add_body(builder: Builder, body: Body, limits: Limits) -> None:
+def add_body(builder: Builder, body: Body, limits: Limits, pictures: Pictures) -> None:
     """Add one body; a text that exists in two forms is written once unless the forms tell different things."""
     if body.kind == "html":
-        add_html(builder, body.text, furniture=False, base_level=1)
+        add_html(builder, body.text, furniture=False, base_level=1, pictures=pictures, quote_marks=True)
     elif not body.twin:
-        add_text(builder, body.text)
+        add_plain(builder, body.text)
     else:
-        _one_of_two(builder, body, limits)
+        _one_of_two(builder, body, limits, pictures)
 
 
-def _one_of_two(builder: Builder, body: Body, limits: Limits) -> None:
+def _one_of_two(builder: Builder, body: Body, limits: Limits, pictures: Pictures) -> None:
     plain, html = _words(body.text), _words(_html_text(body.twin, limits))
     shared = len(plain & html) / max(1, min(len(plain), len(html)))
     if not html or (shared >= _ALIKE and len(html) < _FULLER * len(plain)):
-        add_text(builder, body.text)
+        add_plain(builder, body.text)
     elif not plain or shared >= _ALIKE:
-        add_html(builder, body.twin, furniture=False, base_level=1)
+        add_html(builder, body.twin, furniture=False, base_level=1, pictures=pictures, quote_marks=True)
     else:
         builder.heading(2, "Plain text version")
-        add_text(builder, body.text)
+        add_plain(builder, body.text)
         builder.heading(2, "HTML version")
-        add_html(builder, body.twin, furniture=False, base_level=2)
+        add_html(builder, body.twin, furniture=False, base_level=2, pictures=pictures, quote_marks=True)
 
 
 def _words(text: str) -> set[str]:

@@ -39,6 +39,7 @@ class File:
     mime: str
     data: bytes
     inline: bool = False
+    content_id: str = ""
 
 
 @dataclass(slots=True)
@@ -69,6 +70,9 @@ def _visit(part: Message, found: Parts, depth: int) -> None:
         found.signatures += 1
     elif kind == "message/rfc822" or (kind == "message/global" and part.is_multipart()):
         _message(part, found)
+    elif kind == "message/delivery-status" and part.is_multipart():
+        fields = [f"{name}: {value}" for block in _children(part) for name, value in block.items()]
+        found.bodies.append(Body("plain", "\n".join(fields)))
     elif kind == "multipart/alternative" and part.is_multipart():
         _alternative(part, found, depth)
     elif part.is_multipart():
@@ -108,8 +112,9 @@ def _leaf(part: Message, kind: str, found: Parts) -> None:
         return
     data = payload(part)
     if data or name:
-        inline = kind.startswith("image/") and disposition != "attachment" and bool(part.get("Content-ID"))
-        found.files.append(File(name or _unnamed(kind, len(found.files)), kind, data, inline))
+        content_id = str(part.get("Content-ID") or "").strip().strip("<>")
+        inline = kind.startswith("image/") and disposition != "attachment" and bool(content_id)
+        found.files.append(File(name or _unnamed(kind, len(found.files)), kind, data, inline, content_id))
 
 
 def payload(part: Message) -> bytes:
@@ -138,18 +143,20 @@ def _body(part: Message, kind: str, found: Parts) -> None:
 
 
 def unflow(text: str, delete_space: bool) -> str:
-    """Join the soft-broken lines of format=flowed (RFC 3676); quoted lines and the signature mark stay."""
+    """Join the soft-broken lines of format=flowed (RFC 3676), quoted ones at their depth; the signature mark stays."""
     lines: list[str] = []
-    open_line = False
+    open_depth = -1  # of the line before, while it is to be continued
     for line in text.replace("\r\n", "\n").split("\n"):
-        line = line[1:] if line.startswith(" ") else line
-        soft = line.endswith(" ") and line != "-- " and not line.startswith(">")
-        body = line[:-1] if soft and delete_space else line
-        if open_line and lines and not line.startswith(">"):
-            lines[-1] += body
+        body = line.lstrip(">")
+        depth = len(line) - len(body)
+        body = body[1:] if body.startswith(" ") else body
+        soft = body.endswith(" ") and body != "-- "
+        kept = body[:-1] if soft and delete_space else body
+        if depth == open_depth and body != "-- ":
+            lines[-1] += kept
         else:
-            lines.append(body)
-        open_line = soft
+            lines.append(f"{'>' * depth} {kept}" if depth else kept)
+        open_depth = depth if soft else -1
     return "\n".join(lines)
 
 
@@ -189,5 +196,10 @@ def _pkcs7(part: Message, found: Parts, depth: int) -> None:
 
 
 def _unnamed(kind: str, number: int) -> str:
-    extension = {"message/rfc822": ".eml", "text/plain": ".txt", "image/jpeg": ".jpg"}.get(kind)
+    extension = {
+        "message/rfc822": ".eml",
+        "text/rfc822-headers": ".eml",
+        "text/plain": ".txt",
+        "image/jpeg": ".jpg",
+    }.get(kind)
     return f"attachment-{number + 1}{extension or mimetypes.guess_extension(kind) or '.bin'}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.document import Builder
-from engine.extract import Context
+from engine.extract.children import Children
 from engine.extract.embedded import attach_part
 from engine.extract.flow import cell_text, image_block, plain_text, table_block, text_block
 from engine.extract.odf.parts import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, inline_text, positive, spaces
@@ -29,7 +29,7 @@ class Reader:
 
     package: Package
     builder: Builder
-    context: Context
+    children: Children
     styles: Styles
     headings: Counter
     lists: dict[str, Counter] = field(default_factory=lambda: dict[str, Counter]())  # last list of each style
@@ -180,7 +180,7 @@ def _row_cells(reader: Reader, element: Node, row: int, outside: list[StructureE
         name = local_name(cell)
         repeat = min(positive(cell, f"{TABLE}number-columns-repeated"), _MAX_REPEAT) if name else 0
         if name == "table-cell":
-            text, more = cell_text(blocks(reader, cell))
+            text, more = cell_text(blocks(reader, cell), f"row {row + 1}, column {column + 1}")
             outside += more
             height = min(positive(cell, f"{TABLE}number-rows-spanned"), _MAX_REPEAT)
             width = min(positive(cell, f"{TABLE}number-columns-spanned"), _MAX_REPEAT)
@@ -260,7 +260,7 @@ def _frame(reader: Reader, frame: Node) -> Iterator[StructureElement]:
         yield from _object(reader, children["object"])
     elif "object-ole" in children:
         target = posixpath.normpath(children["object-ole"].get(f"{XLINK}href", ""))
-        attach_part(reader.package, target, "", reader.builder, reader.context)
+        attach_part(reader.package, target, "", reader.children)
     elif "image" in children:
         yield _image(reader, frame, children["image"])
     elif "plugin" in children:
@@ -285,7 +285,8 @@ def _object(reader: Reader, element: Node) -> Iterator[StructureElement]:
         return
     title = next((inline_text(p) for t in root.iter() if local_name(t) == "title" for p in t.iter(f"{TEXT}p")), "")
     if title:
-        yield text_block("caption", title)
+        is_chart = any(local_name(e) == "chart" for e in root.iter())
+        yield text_block("caption", f"Chart: {title}" if is_chart else title)
     for table in root.iter(f"{TABLE}table"):
         yield from table_blocks(reader, table)
     for body in root.iter(f"{OFFICE}text"):

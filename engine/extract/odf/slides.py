@@ -18,7 +18,7 @@ _TITLES = {"title"}
 _NOT_CONTENT = {"notes", "forms", "event-listeners", "animations", ""}
 
 
-def read_slides(reader: Reader, presentation: Node, style_sheet: Node | None) -> None:
+def read_slides(reader: Reader, presentation: Node, style_sheet: Node | None, drop_hidden: bool = False) -> None:
     """Add all slides of an `office:presentation` to the builder."""
     masters = _masters(style_sheet)
     size = _page_size(style_sheet)
@@ -29,6 +29,10 @@ def read_slides(reader: Reader, presentation: Node, style_sheet: Node | None) ->
     }
     furniture: dict[str, None] = {}
     for number, page in enumerate(presentation.iterchildren(f"{DRAW}page"), 1):
+        if drop_hidden and page.get(f"{DRAW}style-name") in reader.styles.hidden_pages:
+            message = "a hidden slide was left out (setting extraction.hidden)"
+            reader.builder.warn("hidden_slide", message, f"slide {number}")
+            continue
         reader.builder.start_page(number, *size)
         _slide(reader, page, number)
         furniture.update(dict.fromkeys(masters.get(page.get(f"{DRAW}master-page-name", ""), [])))

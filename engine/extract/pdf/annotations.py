@@ -15,6 +15,7 @@ _COMMENTS = {
     pymupdf.PDF_ANNOT_CIRCLE, pymupdf.PDF_ANNOT_POLYGON, pymupdf.PDF_ANNOT_LINE, pymupdf.PDF_ANNOT_INK,
     pymupdf.PDF_ANNOT_STAMP,
 }  # fmt: skip
+_COMB = 1 << 24  # of a text field: its letters stand in equal cells (ISO 32000-1, table 228)
 _MAX_ANNOTATIONS = 5000  # per page
 
 
@@ -23,13 +24,29 @@ def read_annotations(page: Page, model: PageModel, to_frame: Transform) -> None:
     entries = page.annot_xrefs()
     if not entries:
         return
-    shown = _squeezed(" ".join(run.text for run in (*model.runs, *model.asides)))
     kinds = {kind for _, kind, *_ in entries}
-    fields = _fields(page) if pymupdf.PDF_ANNOT_WIDGET in kinds else ()
+    fields = list(_fields(page)) if pymupdf.PDF_ANNOT_WIDGET in kinds else []
+    for kind, text, box in fields:
+        if kind == "comb":
+            _take_letters(model, text, apply(to_frame, box))
+    shown = _squeezed(" ".join(run.text for run in (*model.runs, *model.asides)))
     comments = _comments(page) if kinds & _COMMENTS else ()
     for kind, text, box in islice(chain(fields, comments), _MAX_ANNOTATIONS):
         if _squeezed(text) not in shown:
-            model.widgets.append(Widget(kind, text, *apply(to_frame, box)))
+            model.widgets.append(Widget("comment" if kind == "comment" else "field", text, *apply(to_frame, box)))
+
+
+def _take_letters(model: PageModel, text: str, box: Rectangle) -> None:
+    """Take the spread letters of a comb field off the page: they are one word, which the field has whole."""
+    x0, y0, x1, y1 = box
+    wanted = _squeezed(text)
+    model.runs = [
+        run
+        for run in model.runs
+        if not (
+            x0 <= (run.x0 + run.x1) / 2 <= x1 and y0 <= (run.y0 + run.y1) / 2 <= y1 and _squeezed(run.text) in wanted
+        )
+    ]
 
 
 def _squeezed(text: str) -> str:
@@ -49,7 +66,8 @@ def _fields(page: Page) -> Iterator[tuple[str, str, Rectangle]]:
             continue
         text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "")
         if text.strip():
-            yield "field", text.strip(), tuple(widget.rect)
+            kind = "comb" if int(widget.field_flags or 0) & _COMB else "field"
+            yield kind, text.strip(), tuple(widget.rect)
 
 
 def _comments(page: Page) -> Iterator[tuple[str, str, Rectangle]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from engine.document import Builder
 from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
+from engine.extract.pdf.captions import is_caption, is_table_caption
+from engine.extract.pdf.footnotes import note_mark
 from engine.extract.pdf.grid import FoundTable
-from engine.extract.pdf.headings import OutlineEntry, PageHeadings, is_caption
+from engine.extract.pdf.headings import OutlineEntry, PageHeadings
 from engine.extract.pdf.model import PageModel, Picture, Run
 from engine.extract.pdf.pictures import PictureStore
 from engine.records import Box, StructureElement
@@ -18,10 +20,14 @@ def add_page(
     headings: PageHeadings,
     furniture: list[tuple[str, Run]],
     store: PictureStore,
+    keep_furniture: bool = False,
 ) -> None:
-    """Add one page: its headers, its blocks in order with pictures among them, its footers, its annotations."""
+    """Add one page: its headers, its blocks in order with pictures among them, its footers, its annotations.
+
+    `keep_furniture`: running headers and footers are paragraphs of the text.
+    """
     model = layout.model
-    _add_furniture(builder, model, furniture, "page_header")
+    _add_furniture(builder, model, furniture, "page_header", keep_furniture)
     for entry in headings.unplaced:
         builder.heading(entry.level, entry.title, attributes={"origin": "outline"})
     captions = _table_captions(layout.blocks)
@@ -48,7 +54,7 @@ def add_page(
             caption = _block_text(layout.blocks, captions.get(index))
             _add_block(builder, model, block, headings.levels.get(index), caption)
     _add_widgets(builder, model)
-    _add_furniture(builder, model, furniture, "page_footer")
+    _add_furniture(builder, model, furniture, "page_footer", keep_furniture)
 
 
 def add_scan(builder: Builder, model: PageModel, element: StructureElement, outline: list[OutlineEntry]) -> None:
@@ -69,6 +75,9 @@ def _add_block(
         builder.heading(heading[0], heading[1], box=box)
     elif block.kind == "code":
         builder.code(block.text, box=box)
+    elif block.kind == "note":
+        mark = note_mark(block.text)
+        builder.paragraph(block.text, "note", box=box, attributes={"kind": "footnote", "label": mark} if mark else {})
     else:
         builder.paragraph(block.text, "caption" if is_caption(block.text) else "paragraph", box=box)
 
@@ -98,7 +107,7 @@ def _table_captions(blocks: list[Block]) -> dict[int, int]:
         above = blocks[index - 1] if index else None
         if not isinstance(block, FoundTable) or not isinstance(above, TextBlock) or len(above.text) > 400:
             continue
-        if is_caption(above.text) and above.text[:1].casefold() in "t表":
+        if is_table_caption(above.text):
             found[index] = index - 1
     return found
 
@@ -166,10 +175,14 @@ def _depth(block: TextBlock, before: list[TextBlock]) -> int:
 
 
 # ---------------------------------------------------------------- margins and annotations
-def _add_furniture(builder: Builder, model: PageModel, furniture: list[tuple[str, Run]], kind: str) -> None:
+def _add_furniture(
+    builder: Builder, model: PageModel, furniture: list[tuple[str, Run]], kind: str, as_text: bool
+) -> None:
     for found, run in furniture:
         if found == kind:
-            builder.paragraph(run.text, kind, box=model.to_page(run.x0, run.y0, run.x1, run.y1))
+            box = model.to_page(run.x0, run.y0, run.x1, run.y1)
+            origin = {"origin": kind} if as_text else {}
+            builder.paragraph(run.text, "paragraph" if as_text else kind, box=box, attributes=origin)
 
 
 def _add_widgets(builder: Builder, model: PageModel) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
 from engine.document import Builder
@@ -43,11 +44,43 @@ def _embedded(document: Document, builder: Builder) -> Iterator[tuple[str, Calla
     for index in range(document.embfile_count()):
         info = document.embfile_info(index)
         yield str(info.get("ufilename") or info.get("filename") or info.get("name") or ""), _reader(document, index)
+    yield from _in_tree(document, builder.limits.container_members)
     for number in range(min(document.page_count, builder.limits.pages)):
         if not _has_file_annotation(document, number):
             continue
         for annotation in document[number].annots(types=[pymupdf.PDF_ANNOT_FILE_ATTACHMENT]):
             yield str(annotation.file_info.get("filename") or ""), annotation.get_file
+
+
+def _in_tree(document: Document, most: int) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Files named in the branches of a name tree (ISO 32000-1, 7.9.6), which the library's own list leaves out."""
+    branches = _references(document, document.pdf_catalog(), "Names/EmbeddedFiles/Kids")
+    seen: set[int] = set()
+    while branches and len(seen) <= 2 * most:
+        node = branches.pop(0)
+        if node in seen:
+            continue
+        seen.add(node)
+        branches += _references(document, node, "Kids")
+        for reference in _references(document, node, "Names"):
+            streams = _references(document, reference, "EF/F") or _references(document, reference, "EF/UF")
+            if streams:
+                name = _text(document, reference, "UF") or _text(document, reference, "F")
+                yield name, partial(document.xref_stream, streams[0])
+
+
+def _references(document: Document, number: int, key: str) -> list[int]:
+    """Object numbers that a key of an object refers to, in order."""
+    try:
+        kind, value = document.xref_get_key(number, key)
+    except MUPDF_ERRORS:  # a damaged branch has nothing to give
+        return []
+    return [int(found) for found in re.findall(r"(\d+) \d+ R", value)] if kind in ("array", "xref") else []
+
+
+def _text(document: Document, number: int, key: str) -> str:
+    kind, value = document.xref_get_key(number, key)
+    return str(value) if kind == "string" else ""
 
 
 def _reader(document: Document, index: int) -> Callable[[], bytes]:

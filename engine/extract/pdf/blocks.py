@@ -1,30 +1,28 @@
-"""From runs to blocks: lines in reading order, then paragraphs, list items, code and table places."""
+"""From the lines of a column to blocks: paragraphs, list items, code."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.extract.pdf.aligned import free_tables
 from engine.extract.pdf.grid import FoundTable
-from engine.extract.pdf.lines import code_text, line_of, lines_of
-from engine.extract.pdf.model import Line, PageModel, Run
+from engine.extract.pdf.guided import heading_border
+from engine.extract.pdf.lines import code_text
+from engine.extract.pdf.model import Line, PageModel
 from engine.extract.pdf.paragraphs import join_lines
 from engine.extract.pdf.profile import DocumentProfile
-from engine.extract.pdf.tables import take_ruled_tables, without
-from engine.ocr.order import reading_order
 
 BULLET = re.compile(r"^(?:[•▪‣◦●○■□▸►➢➤✓✔·∙\uf0b7\uf0a7\uf0d8\u2043\uf06e]|[–—*-](?=\s))\s*")
 NUMBERING = re.compile(r"^(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\(\d{1,3}\)|\.\d{1,2}(?=\s))\s+(?=\S)")
 _SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z\u00c0-\u00de]")
+_WIDE_TITLE = 3.0  # of the type size; white between the lines of a title
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", '"', ")", "。", "！", "？")
 
 
 @dataclass(slots=True)
 class TextBlock:
-    """Lines that belong together. `kind`: paragraph, item (of a list) or code."""
+    """Lines that belong together. `kind`: paragraph, item (of a list), code or note (at the foot)."""
 
     lines: list[Line]
     kind: str = "paragraph"
@@ -74,52 +72,6 @@ class PageLayout:
     lines: list[Line] = field(default_factory=lambda: list[Line]())
 
 
-def layout_page(model: PageModel, profile: DocumentProfile) -> PageLayout:
-    """Find tables, columns, lines and paragraphs. Consumes `model.runs`."""
-    if profile.mono:
-        for run in model.runs:
-            run.mono = False
-    tables = take_ruled_tables(model)
-    runs = list(model.runs)
-    rtl = 2 * sum(len(r.text) for r in runs if r.rtl) > sum(len(r.text) for r in runs)
-    blocks: list[Block] = []
-    lines: list[Line] = []
-    for group in reading_order([*runs, *tables], rtl):
-        blocks.extend(_group_blocks(group, rtl, lines, profile))
-    for aside in _aside_groups(model.asides):
-        blocks.extend(split_paragraphs(aside, profile))
-    return PageLayout(model, _joined_across(blocks), lines)
-
-
-def _group_blocks(
-    group: Sequence[Run | FoundTable], rtl: bool, lines: list[Line], profile: DocumentProfile
-) -> list[Block]:
-    """The blocks of one column: its free tables taken out, the rest cut into paragraphs around them."""
-    runs = [b for b in group if isinstance(b, Run)]
-    tables = [b for b in group if isinstance(b, FoundTable)]
-    free = free_tables(runs)
-    if free:
-        runs = without(runs, {id(w) for t in free for w in t.words})
-        tables += free
-    tables.sort(key=lambda t: (t.y0, t.x0))
-    column = lines_of(runs, rtl)
-    lines.extend(column)
-    blocks: list[Block] = []
-    rest = column
-    for table in tables:
-        above = [line for line in rest if (line.y0 + line.y1) / 2 < table.y0 + 2]
-        rest = rest[len(above) :] if above == rest[: len(above)] else [line for line in rest if line not in above]
-        blocks.extend(split_paragraphs(above, profile))
-        blocks.append(table)
-    blocks.extend(split_paragraphs(rest, profile))
-    return blocks
-
-
-def _aside_groups(asides: list[Run]) -> list[list[Line]]:
-    """Text in other directions: each piece is a block of its own, in drawing order."""
-    return [[line_of([run], False)] for run in asides]
-
-
 # ---------------------------------------------------------------- paragraphs
 def split_paragraphs(lines: list[Line], profile: DocumentProfile) -> list[TextBlock]:
     """Cut one column's lines into paragraphs, list items and code."""
@@ -130,13 +82,26 @@ def split_paragraphs(lines: list[Line], profile: DocumentProfile) -> list[TextBl
     blocks = [_start_block(lines[0], lines[0].size * 2)]
     for before, line in itertools.pairwise(lines):
         gap = line.y0 - before.y1
-        if _starts_block(blocks[-1], before, line, gap, usual, left, right) or (
-            _had_room(before, line, right) and not _is_display(line, profile)
-        ):
+        border = heading_border(before, line)
+        if border is None and _title_goes_on(before, line, gap, profile):
+            border = False
+        if border is None:
+            border = _starts_block(blocks[-1], before, line, gap, usual, left, right) or (
+                _had_room(before, line, right) and not _is_display(line, profile)
+            )
+        if border:
             blocks.append(_start_block(line, gap))
         else:
             blocks[-1].lines.append(line)
     return _code_blocks(blocks)
+
+
+def _title_goes_on(before: Line, line: Line, gap: float, profile: DocumentProfile) -> bool:
+    """Whether a widely set title goes on in the next line: the same style and edge, and a small letter to begin."""
+    if not line.text[:1].islower() or line.bold != before.bold or abs(line.size - before.size) > 0.3:
+        return False
+    aligned = abs(line.x0 - before.x0) < line.size or abs(line.x0 + line.x1 - before.x0 - before.x1) < 2 * line.size
+    return aligned and 0 <= gap < _WIDE_TITLE * line.size and _is_display(line, profile)
 
 
 def _usual_gap(lines: list[Line]) -> float:
@@ -160,7 +125,7 @@ def _starts_block(
         return True
     if abs(before.size - line.size) > 0.12 * size or before.mono != line.mono:
         return True
-    if len(block.lines) == 1 and _SECTION_NUMBER.match(before.text) and _is_short(before, right, left):
+    if len(block.lines) == 1 and _SECTION_NUMBER.match(before.text) and _had_room(before, line, right):
         return not before.text.endswith(_SENTENCE_END)
     if before.bold != line.bold and (len(block.lines) > 1 or _is_short(before, right, left) or line.bold):
         return True
@@ -225,19 +190,8 @@ def _code_blocks(blocks: list[TextBlock]) -> list[TextBlock]:
     return merged
 
 
-def _joined_across(blocks: list[Block]) -> list[Block]:
-    """Join a paragraph that breaks at the end of a column with its rest at the top of the next."""
-    joined: list[Block] = []
-    for block in blocks:
-        last = joined[-1] if joined else None
-        if isinstance(last, TextBlock) and isinstance(block, TextBlock) and _continues(last, block):
-            last.lines.extend(block.lines)
-        else:
-            joined.append(block)
-    return joined
-
-
-def _continues(above: TextBlock, below: TextBlock) -> bool:
+def continues(above: TextBlock, below: TextBlock) -> bool:
+    """Whether a block at the top of a column goes on with the sentence at the end of the column before."""
     jumped = below.lines[0].y1 < above.lines[-1].y0
     if not jumped or above.kind == "code" or below.kind != "paragraph" or abs(above.size - below.size) > 0.3:
         return False

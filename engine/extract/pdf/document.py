@@ -12,16 +12,22 @@ from engine.errors import Code, InputError, Stage
 from engine.extract import Context
 from engine.extract.pdf.assemble import add_page, add_scan
 from engine.extract.pdf.attachments import take_attachments
-from engine.extract.pdf.blocks import layout_page
+from engine.extract.pdf.blocks import PageLayout
+from engine.extract.pdf.confidence import page_doubts
 from engine.extract.pdf.furniture import REACH, MarginKeys, margin_keys, take_furniture, take_line_numbers
-from engine.extract.pdf.headings import OutlineEntry, page_headings
+from engine.extract.pdf.guided import guide
+from engine.extract.pdf.headings import OutlineEntry, PageHeadings, page_headings
+from engine.extract.pdf.layout import layout_page
+from engine.extract.pdf.layout_model import LayoutModelError, regions
 from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, open_document, release_memory
 from engine.extract.pdf.pictures import PictureStore
 from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_profile, sample_numbers
 from engine.extract.pdf.properties import read_metadata, read_outline
 from engine.extract.pdf.read import read_page
+from engine.extract.pdf.router import admits, wants_model
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
+from engine.extract.pdf.tagged import TaggedHeadings
 from engine.ocr.pages import UNREAD
 from engine.records import ExtractedDocument
 
@@ -82,10 +88,16 @@ class _PageReader:
     builder: Builder
     context: Context
     _models: OrderedDict[int, PageModel] = field(default_factory=lambda: OrderedDict[int, PageModel]())
+    _tagged: TaggedHeadings = field(init=False)
+    _no_model: bool = False  # the layout model is not installed
     _margins: dict[int, MarginKeys] = field(default_factory=lambda: dict[int, MarginKeys]())
+
+    def __post_init__(self) -> None:
+        self._tagged = TaggedHeadings(self.document)
 
     def read(self, first: int, last: int) -> None:
         profile = self._profile()
+        self.builder.metadata.extra["document_kind"] = profile.kind
         outline = read_outline(self.document, self.builder)
         store = PictureStore(self.document, self.builder)
         policy = ScanPolicy(self.document, self.context.settings)
@@ -123,8 +135,42 @@ class _PageReader:
         if numbered:
             builder.warn("line_numbers_dropped", "a column of line numbers was left out", f"page {number}", numbered)
         furniture = take_furniture(model, margins)
+        layout, headings = self._layout(model, profile, outline)
+        add_page(builder, layout, headings, furniture, store, self.context.settings.extraction.furniture == "keep")
+
+    # ------------------------------------------------------------ layout
+    def _layout(
+        self, model: PageModel, profile: DocumentProfile, outline: list[OutlineEntry]
+    ) -> tuple[PageLayout, PageHeadings]:
+        """The page's blocks and headings by geometry, then by the layout model too where that is worth its cost."""
+        runs = list(model.runs)
         layout = layout_page(model, profile)
-        add_page(builder, layout, page_headings(layout, profile, outline), furniture, store)
+        tagged = self._tagged.on_page(model.number)
+        headings = page_headings(layout, profile, outline, tagged)
+        page = self.builder.pages[model.number]
+        page.layout = "geometry"
+        wanted = self.context.settings.extraction.profile
+        if wanted == "fast" or self._no_model or not admits(model):
+            return layout, headings
+        if not wants_model(wanted, page_doubts(layout, profile), len(runs)):
+            return layout, headings
+        model.runs = runs
+        if not self._ask_model(model):
+            return layout, headings
+        page.layout = "model"
+        layout = layout_page(model, profile)
+        return layout, page_headings(layout, profile, outline, tagged)
+
+    def _ask_model(self, model: PageModel) -> bool:
+        page = self.document[model.number - 1]
+        try:
+            found = regions(page)
+        except LayoutModelError as error:
+            self._no_model = error.missing
+            self.builder.warn("layout_model_skipped", f"read by geometry alone: {error}", f"page {model.number}")
+            return False
+        guide(model, found, tuple(page.rotation_matrix))
+        return bool(found)
 
     # ------------------------------------------------------------ models
     def _profile(self) -> DocumentProfile:

@@ -1,27 +1,19 @@
-"""Tells headings and captions from paragraphs: the outline first, then type size and weight, with vetoes."""
+"""Tells headings from paragraphs: the outline first, then their looks; and gives them levels."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from engine.extract.pdf.blocks import PageLayout, TextBlock
+from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
+from engine.extract.pdf.heading_chance import is_heading_by_both, model_odds
+from engine.extract.pdf.looks import Looks, page_looks
 from engine.extract.pdf.profile import DocumentProfile, section_depth
 
-CAPTION = re.compile(
-    r"^(?:fig(?:ure|\.)?|table|tab\.|chart|plate|exhibit|abb(?:ildung|\.)?|tabelle|tableau|figura|tabla|box|map)"
-    r"\s*(?:[A-Z]?\d+|[IVX]+\b)",
-    re.IGNORECASE,
-)
-_CJK_CAPTION = re.compile(r"^[図圖图表]\s*\d")
-NUMBERED = re.compile(
-    r"^(?:(?:chapter|section|part|appendix|article)\s+[\dIVXA-Z]+\b|\d{1,2}(?:\.\d{1,3}){0,4}\.?\s+\D)", re.I
-)
-SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z\u00c0-\u00de]")
-_MAX_CHARACTERS = 240
 _MAX_LINES = 4
+_UPPER = 0.45  # of a slide's height; its title begins above
+_LARGER = 1.1  # of the body's size
 
 
 @dataclass(slots=True)
@@ -48,85 +40,91 @@ def title_key(text: str) -> str:
     return re.sub(r"^\d+(?=\D{3})", "", letters)
 
 
-def page_headings(layout: PageLayout, profile: DocumentProfile, outline: Sequence[OutlineEntry]) -> PageHeadings:
-    """The headings of one page. `outline`: the bookmarks that point to it."""
+def page_headings(
+    layout: PageLayout,
+    profile: DocumentProfile,
+    outline: Sequence[OutlineEntry],
+    tagged: Sequence[OutlineEntry] = (),
+) -> PageHeadings:
+    """The headings of one page. `outline`: the bookmarks that point to it; `tagged`: its tagged headings.
+
+    Both are taken for the truth, the bookmarks first. A block that begins with such a title is cut behind it.
+    """
     found = PageHeadings()
-    wanted = list(outline)
-    bold_share = _bold_share(layout)
-    for index, block in enumerate(layout.blocks):
-        if not isinstance(block, TextBlock) or block.kind == "code":
+    wanted, marked = list(outline), list(tagged)
+    if wanted or marked:
+        layout.blocks = _cut_behind_titles(layout.blocks, {e.key for e in (*wanted, *marked) if e.key})
+    looks = page_looks(layout, profile)
+    for index, (block, look) in enumerate(zip(layout.blocks, looks, strict=True)):
+        if look is None or not isinstance(block, TextBlock):
             continue
-        entry = _matching(block, wanted)
+        mark, entry = _matching(block, marked), _matching(block, wanted)
+        if mark is not None:
+            marked.remove(mark)
         if entry is not None:
             wanted.remove(entry)
-            found.levels[index] = (min(entry.level, 6), block.text)
-        elif is_heading(block, profile, bold_share):
+        told = entry or mark
+        if told is not None:
+            found.levels[index] = (min(told.level, 6), block.text)
+        elif is_heading_by_both(look, model_odds(block.lines)) and _fits_kind(look, profile):
             found.levels[index] = (_level(block, profile), block.text)
+    if profile.kind == "slides":
+        _add_slide_title(layout, looks, profile, found)
     found.unplaced = wanted
     return found
 
 
-def is_caption(text: str) -> bool:
-    return bool(CAPTION.match(text) or _CJK_CAPTION.match(text))
-
-
-def _matching(block: TextBlock, outline: list[OutlineEntry]) -> OutlineEntry | None:
-    if not outline or len(block.lines) > _MAX_LINES:
+def _matching(block: TextBlock, told: list[OutlineEntry]) -> OutlineEntry | None:
+    if not told or len(block.lines) > _MAX_LINES:
         return None
     key = title_key(block.text)
-    return next((e for e in outline if e.key and (key == e.key or (len(key) > 8 and key == e.key[: len(key)]))), None)
+    return next((e for e in told if e.key and (key == e.key or (len(key) > 8 and key == e.key[: len(key)]))), None)
 
 
-def _bold_share(layout: PageLayout) -> float:
-    total = sum(len(line.text) for line in layout.lines)
-    return sum(len(line.text) for line in layout.lines if line.bold) / total if total else 0.0
+def _cut_behind_titles(blocks: Sequence[Block], keys: set[str]) -> list[Block]:
+    """The blocks, those that begin with a whole title and go on behind it cut in two."""
+    cut: list[Block] = []
+    for block in blocks:
+        lines = _title_lines(block, keys) if isinstance(block, TextBlock) and block.kind != "code" else 0
+        if lines and isinstance(block, TextBlock):
+            cut.append(replace(block, lines=block.lines[:lines]))
+            cut.append(TextBlock(block.lines[lines:], gap_above=block.lines[lines].y0 - block.lines[lines - 1].y1))
+        else:
+            cut.append(block)
+    return cut
 
 
-def is_heading(block: TextBlock, profile: DocumentProfile, bold_share: float) -> bool:
-    """Larger, bolder, capitalised or numbered unlike the body, and nothing speaks against it."""
-    if len(block.lines) > _MAX_LINES:
-        return False
-    text = block.text
-    if _vetoed(block, text):
-        return False
-    words = len(text.split())
-    if block.size >= 1.3 * profile.body_size and profile.is_large(block.size):
-        return words <= 30
-    if words > 18 or (text.endswith(".") and words > 8) or text[:1].islower():
-        return False
-    if _is_numbered_title(block, text, profile):
-        return True
-    if block.kind == "item" and not NUMBERED.match(text):
-        return False
-    heavy = block.bold and not profile.body_bold and bold_share < 0.4 and block.size >= 0.6 * profile.body_size
-    return heavy or profile.is_large(block.size) or _is_capital_title(block, text, profile)
+def _title_lines(block: TextBlock, keys: set[str]) -> int:
+    """How many lines at the start of a block are a title; 0 when none or all are."""
+    text = ""
+    for count, line in enumerate(block.lines[:_MAX_LINES], 1):
+        text = f"{text} {line.text}"
+        if count < len(block.lines) and title_key(text) in keys:
+            return count
+    return 0
 
 
-def _is_numbered_title(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
-    """One short line with a section number: several levels of it, or one and larger type than the body."""
-    if len(block.lines) > 2 or text.endswith((".", ":")) or not NUMBERED.match(text):
-        return False
-    if SECTION_NUMBER.match(text):
-        return True
-    return block.size >= 1.03 * profile.body_size and block.gap_above > 0.8 * block.size
+def _fits_kind(look: Looks, profile: DocumentProfile) -> bool:
+    """In forms, labels are bold and short as well: a title must be larger or numbered."""
+    return profile.kind != "form" or look.large or look.chapter
 
 
-def _is_capital_title(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
-    """One isolated line of capitals, at least two words, about as large as the body."""
-    if not text.isupper() or len(block.lines) > 2 or len(text.split()) < 2 or any(c.isdigit() for c in text):
-        return False
-    return block.size >= 0.8 * profile.body_size and block.gap_above > 0.6 * block.size
-
-
-def _vetoed(block: TextBlock, text: str) -> bool:
-    if len(text) > _MAX_CHARACTERS:
-        return True
-    letters = sum(c.isalpha() for c in text)
-    if letters < 0.4 * len(text.replace(" ", "")) or (letters < 2 and not text.strip(". ").isdigit()):
-        return True
-    if text.endswith((",", ";", "-")) or is_caption(text) or "@" in text or "://" in text or "...." in text:
-        return True
-    return any(b.x0 - a.x1 > 4 * a.size for line in block.lines for a, b in itertools.pairwise(line.runs))
+def _add_slide_title(
+    layout: PageLayout, looks: Sequence[Looks | None], profile: DocumentProfile, found: PageHeadings
+) -> None:
+    """A slide's title is its largest text, if that is one short block in the upper part."""
+    height = layout.model.frame_height
+    titles = [
+        (block.size, -block.y0, index)
+        for index, (block, look) in enumerate(zip(layout.blocks, looks, strict=True))
+        if look is not None and isinstance(block, TextBlock) and not (look.vetoed or look.long or look.item)
+    ]
+    if not titles:
+        return
+    size, top, index = max(titles)
+    alone = sum(s > size - 0.5 for s, _, _ in titles) == 1
+    if alone and -top < _UPPER * height and size > _LARGER * profile.body_size and index not in found.levels:
+        found.levels[index] = (1, layout.blocks[index].text)
 
 
 def _level(block: TextBlock, profile: DocumentProfile) -> int:

@@ -26,6 +26,21 @@ class Word:
     y1: float
 
 
+@dataclass(slots=True, frozen=True)
+class Region:
+    """What the layout model says of one region of a page. `box` in points; `score`: mean probability of `label`
+    over the region's lines, `heading`: the same of being a title or a section heading; 0-1.
+
+    `label`: text, title, picture, table, list-item, page-header, page-footer, section-header, footnote,
+    caption, formula.
+    """
+
+    label: str
+    box: Rectangle
+    score: float
+    heading: float = 0.0
+
+
 @dataclass(slots=True)
 class Run:
     """Words on one baseline that stand close together, in reading order, with their common style."""
@@ -42,6 +57,7 @@ class Run:
     mono: bool = False
     rtl: bool = False
     sequence: int = 0  # place in the file's own drawing order
+    region: Region | None = None  # where the layout model was asked
 
     @property
     def height(self) -> float:
@@ -130,6 +146,8 @@ class PageModel:
     drawings: int = 0  # painted paths, text glyphs not counted
     graphics_skipped: bool = False  # too many drawing instructions to look at
     vertical: bool = False  # vertical writing: columns from right to left
+    charts: list[Rectangle] = field(default_factory=lambda: list[Rectangle]())  # drawn ones, once tables are found
+    regions: list[Region] = field(default_factory=lambda: list[Region]())  # in the reading frame; empty: not asked
 
     def to_page(self, x0: float, y0: float, x1: float, y1: float) -> Box:
         """A frame rectangle as a box on the page a reader sees."""

@@ -1,21 +1,25 @@
 """The only place that imports PyMuPDF: opening documents, and the errors it raises.
 
-Importing `pymupdf` also imports its optional layout package when that is installed, which loads a neural
-model (0.6 CPU seconds, 55 MB) that is not used here. Marking the package as absent beforehand avoids it, and
-nothing changes where it is not installed.
+Importing `pymupdf` also imports its optional packages when they are installed: one loads a neural model (0.6 CPU
+seconds, 55 MB), the other ONNX Runtime (25 MB). Marking them as absent beforehand avoids it, and nothing changes
+where they are not installed. `layout_model` loads what it needs of the first when a page is sent to it.
 """
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Code, InputError, Stage
 
-sys.modules.setdefault("pymupdf.layout", None)  # pyright: ignore[reportArgumentType]
+for _optional in ("pymupdf.layout", "pymupdf4llm"):
+    sys.modules.setdefault(_optional, None)  # pyright: ignore[reportArgumentType]
 
 # PyMuPDF's own annotations are partial and partly wrong (None for values that are never None), so it is untyped here.
 pymupdf: Any = import_module("pymupdf")
@@ -36,9 +40,15 @@ MUPDF_ERRORS: tuple[type[Exception], ...] = (
     _bindings.FzErrorBase,
 )
 _MAX_OBJECTS = 200_000
+_KEPT_BYTES = 32 << 20  # of growth that are left with the process between two documents
+_STATM = Path("/proc/self/statm")
+_CALLS_BETWEEN_LOOKS = 8
+_calls = count(1)
+_resident_after_release = 0.0
 TEXT_FLAGS = (
     pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 )  # ligatures expand to letters; glyphs without Unicode become U+FFFD, which marks a garbage text layer
+VECTOR_FLAG: int = pymupdf.TEXT_COLLECT_VECTORS  # drawings become blocks of the text page
 
 
 def open_document(path: Path, passwords: Iterable[str]) -> Document:
@@ -94,8 +104,26 @@ def _with_new_page_tree(document: Document) -> Document:
 
 
 def release_memory() -> None:
-    """Give MuPDF's cache of decoded objects back to the system."""
+    """Give MuPDF's cache of decoded objects back to the system, when the process has grown since it last was.
+
+    Closing a document drops its fonts and objects but keeps decoded images and the links between colour
+    spaces. Only the images weigh anything, and making the links anew costs as much as reading a page does. Even
+    to look costs, so it is done for some documents only; MuPDF itself bounds the cache at 256 MB.
+    """
+    global _resident_after_release
+    if next(_calls) % _CALLS_BETWEEN_LOOKS or _resident_bytes() < _resident_after_release + _KEPT_BYTES:
+        return
     pymupdf.TOOLS.store_shrink(100)
+    _resident_after_release = _resident_bytes()
+
+
+def _resident_bytes() -> float:
+    """Resident memory of this process; infinite where the system does not tell, so that all is given back."""
+    try:
+        with _STATM.open("rb", buffering=0) as statm:
+            return int(statm.read(100).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return math.inf
 
 
 def _first_line(error: Exception) -> str:

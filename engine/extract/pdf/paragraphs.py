@@ -13,6 +13,8 @@ _LINE_STEP = 0.5  # of a word's height; words whose middles differ by more stand
 
 def join_words(words: Sequence[Word]) -> str:
     """The text of some words that stand together, read line by line."""
+    if len(words) == 1:
+        return words[0].text.strip()
     return join_lines([" ".join(w.text for w in line) for line in word_lines(words)])
 
 

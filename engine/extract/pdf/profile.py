@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.extract.pdf.kind import Kind, document_kind
 from engine.extract.pdf.model import PageModel
 
 SAMPLE_PAGES = 24
 _HEADING_RATIO = 1.12  # of the body size; smaller differences are noise
 _COMMON_SHARE = 0.3  # of the letters; a size used for that much is no heading's
 _MAX_HEADING_WORDS = 25
+_LETTER = re.compile(r"[^\W\d_]")
 _SECTION = re.compile(r"^(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 
 
@@ -26,14 +28,15 @@ class DocumentProfile:
     """`body_size` in points; `heading_sizes` largest first; `body_bold` when most text is bold.
 
     `common_size`: the largest size that a fair share of the text is set in; `mono`: most text has a fixed
-    pitch, so that it is a typescript rather than code. `numbered`: depth of a section number (1 for "3",
-    2 for "3.1") → heading level.
+    pitch, so that it is a typescript rather than code. `kind`: see `document_kind`. `numbered`: depth of a section
+    number (1 for "3", 2 for "3.1") → heading level.
     """
 
     body_size: float = 10.0
     body_bold: bool = False
     common_size: float = 10.0
     mono: bool = False
+    kind: Kind = "generic"
     heading_sizes: list[float] = field(default_factory=lambda: list[float]())
     numbered: dict[int, int] = field(default_factory=lambda: dict[int, int]())
 
@@ -71,14 +74,14 @@ def document_profile(sample: Iterable[PageModel]) -> DocumentProfile:
             sizes[_rounded(run.size)] += len(run.text)
             bold += len(run.text) if run.bold else 0
             mono += len(run.text) if run.mono else 0
-            if len(run.words) <= _MAX_HEADING_WORDS and any(c.isalpha() for c in run.text):
+            if len(run.words) <= _MAX_HEADING_WORDS and _LETTER.search(run.text):
                 titles[_rounded(run.size)] += 1
     if not sizes:
-        return DocumentProfile()
+        return DocumentProfile(kind=document_kind(pages))
     total = sum(sizes.values())
     body = max(sizes, key=lambda s: (sizes[s], -s))
     common = max(s for s in sizes if s == body or sizes[s] >= _COMMON_SHARE * total)
-    profile = DocumentProfile(body, 2 * bold > total, common, 2 * mono > total)
+    profile = DocumentProfile(body, 2 * bold > total, common, 2 * mono > total, document_kind(pages))
     large = sorted((s for s in titles if profile.is_large(s)), reverse=True)
     for size in large:
         if not profile.heading_sizes or profile.heading_sizes[-1] - size > 0.4:
@@ -89,7 +92,7 @@ def document_profile(sample: Iterable[PageModel]) -> DocumentProfile:
 
 def section_depth(text: str) -> int:
     """Levels of the section number that a title begins with; 0 without one."""
-    number = _SECTION.match(text)
+    number = _SECTION.match(text) if text[:1].isdigit() else None
     return number.group(1).count(".") + 1 if number else 0
 
 
@@ -100,7 +103,7 @@ def _numbered_levels(pages: list[PageModel], profile: DocumentProfile) -> dict[i
         for before, run in itertools.pairwise([None, *page.runs]):
             assert run is not None
             text = run.text
-            if before is not None and abs(before.y0 - run.y0) < 2 and before.text[:1].isdigit():
+            if before is not None and before.text[:1].isdigit() and abs(before.y0 - run.y0) < 2:
                 text = f"{before.text} {text}"  # the number stands apart from its title
             depth = section_depth(text) if len(run.words) <= _MAX_HEADING_WORDS else 0
             if depth and (profile.is_large(run.size) or (run.bold and not profile.body_bold)):

@@ -50,6 +50,9 @@ def parse_date(text: str) -> datetime | None:
 
 def read_outline(document: Document, builder: Builder) -> dict[int, list[OutlineEntry]]:
     """Bookmarks by the page they point to. Entries that only number pages are left out."""
+    first = document.outline
+    if first is not None and not first.this.m_internal:  # none: what follows reads the properties anew first
+        return {}
     try:
         entries = document.get_toc(simple=True)
     except MUPDF_ERRORS as error:

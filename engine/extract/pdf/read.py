@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from engine.extract.pdf.annotations import read_annotations
-from engine.extract.pdf.graphics import read_graphics
-from engine.extract.pdf.model import PageModel, Rectangle, Run, Transform, Word, apply, compose, invert
-from engine.extract.pdf.mupdf import TEXT_FLAGS, Page
+from engine.extract.pdf.graphics import VECTOR, has_many_drawings, read_graphics
+from engine.extract.pdf.model import IDENTITY, PageModel, Rectangle, Run, Transform, Word, apply, compose, invert
+from engine.extract.pdf.mupdf import TEXT_FLAGS, VECTOR_FLAG, Page
 from engine.extract.pdf.spacing import (
     RTL_LETTER,
     Glyph,
@@ -20,46 +22,52 @@ from engine.extract.pdf.spacing import (
     respace,
     undouble,
 )
+from engine.extract.pdf.textpage import Place, RawWord, TextLine, text_lines, words_by_line
 
 Direction = tuple[int, int]
 _BOLD_FLAG, _ITALIC_FLAG, _MONO_FLAG = 16, 2, 8
 _FILLED, _STROKED, _FAKE_BOLD = 16, 32, 8  # MuPDF's per-character flags
 _BOLD_NAMES = ("bold", "black", "heavy", "semibold", "demi")
 _MONO_NAMES = ("mono", "courier", "consol", "menlo", "typewriter", "cmtt")
-_WORD_GAP = 0.2  # em; glyphs further apart belong to two words
+_left, _top, _right, _bottom = map(attrgetter, ("x0", "y0", "x1", "y1"))
 
 
 def read_page(page: Page, number: int) -> PageModel:
     """Everything on one page. Raises one of MUPDF_ERRORS when the page cannot be read at all."""
-    width, height = float(page.rect.width), float(page.rect.height)
-    textpage = page.get_textpage(flags=TEXT_FLAGS)
+    rectangle, rotation = page.rect, page.rotation
+    width, height = float(rectangle.width), float(rectangle.height)
+    crowded = has_many_drawings(page)
+    textpage = page.get_textpage(flags=TEXT_FLAGS if crowded else TEXT_FLAGS | VECTOR_FLAG)
     blocks: list[dict[str, Any]] = textpage.extractDICT()["blocks"]
-    lines = [(b["number"], i, line) for b in blocks for i, line in enumerate(b.get("lines", ()))]
-    direction = _main_direction([line for _, _, line in lines])
-    plain = (height, width) if page.rotation in (90, 270) else (width, height)
+    words = words_by_line(textpage.extractWORDS())
+    lines = text_lines(blocks, words)
+    axes = [_axis(line["dir"]) for _, line in lines]
+    direction = _main_direction(axes, lines)
+    plain = (height, width) if rotation in (90, 270) else (width, height)
     to_frame, frame_width, frame_height = _frame(direction, *plain)
-    runs, hidden = _runs(textpage, lines, direction, to_frame)
+    runs, hidden = _runs(textpage, lines, words, to_frame)
+    turned = to_frame != IDENTITY or rotation != 0
     model = PageModel(
         number,
         width,
         height,
         frame_width,
         frame_height,
-        [run for run, main in runs if main],
-        [run for run, main in runs if not main],
-        frame_to_page=compose(invert(to_frame), tuple(page.rotation_matrix)),
+        [run for run in runs if axes[run.sequence] == direction],
+        [run for run in runs if axes[run.sequence] != direction],
+        frame_to_page=compose(invert(to_frame), tuple(page.rotation_matrix)) if turned else IDENTITY,
         hidden_characters=hidden,
-        vertical=any(line.get("wmode") for _, _, line in lines[:50]),
+        vertical=any(line.get("wmode") for _, line in lines[:50]),
     )
-    read_graphics(page, model, to_frame)
+    read_graphics(page, None if crowded else [b for b in blocks if b["type"] == VECTOR], model, to_frame)
     read_annotations(page, model, to_frame)
     return model
 
 
 # ---------------------------------------------------------------- the reading frame
-def _axis(line: dict[str, Any]) -> Direction:
-    """The line's direction as a unit step along an axis; (0, 0) for slanted text."""
-    cos, sin = line["dir"]
+def _axis(step: tuple[float, float]) -> Direction:
+    """A line's direction as a unit step along an axis; (0, 0) for slanted text."""
+    cos, sin = step
     if abs(cos) > 0.95:
         return (1 if cos > 0 else -1, 0)
     if abs(sin) > 0.95:
@@ -67,10 +75,13 @@ def _axis(line: dict[str, Any]) -> Direction:
     return (0, 0)
 
 
-def _main_direction(lines: list[dict[str, Any]]) -> Direction:
+def _main_direction(axes: list[Direction], lines: list[TextLine]) -> Direction:
+    """The direction of most letters."""
+    if axes.count((1, 0)) == len(axes):
+        return (1, 0)
     weights: Counter[Direction] = Counter()
-    for line in lines:
-        weights[_axis(line)] += sum(len(s["text"].strip()) for s in line["spans"])
+    for axis, (_, line) in zip(axes, lines, strict=True):
+        weights[axis] += sum(len(s["text"].strip()) for s in line["spans"])
     weights.pop((0, 0), None)
     return max(weights, key=lambda d: (weights[d], d == (1, 0)), default=(1, 0))
 
@@ -90,61 +101,45 @@ def _frame(direction: Direction, width: float, height: float) -> tuple[Transform
 
 # ---------------------------------------------------------------- runs
 def _runs(
-    textpage: Any,
-    lines: list[tuple[int, int, dict[str, Any]]],
-    direction: Direction,
-    to_frame: Transform,
-) -> tuple[list[tuple[Run, bool]], int]:
-    """(run, runs in the main direction) for every line of text, and the count of invisible characters."""
-    words = _words_by_line(textpage)
-    glyphs: dict[tuple[int, int], list[Glyph]] | None = None
-    found: list[tuple[Run, bool]] = []
-    seen: set[tuple[str, int, int]] = set()
+    textpage: Any, lines: list[TextLine], words: dict[Place, list[RawWord]], to_frame: Transform
+) -> tuple[list[Run], int]:
+    """A run for every line of text, numbered by its place in `lines`, and the count of invisible characters."""
+    glyphs: dict[Place, list[Glyph]] | None = None
+    found: list[Run] = []
+    seen: dict[str, set[tuple[int, int]]] = {}
     hidden = 0
-    for sequence, (block, index, line) in enumerate(lines):
-        text = "".join(s["text"] for s in line["spans"])
-        stripped = text.strip()
-        if not stripped:
+    for sequence, (place, line) in enumerate(lines):
+        spans = line["spans"]
+        text = (spans[0]["text"] if len(spans) == 1 else "".join([s["text"] for s in spans])).strip()
+        pieces = _line_words(words.get(place, ()), to_frame) if text else []
+        if not pieces:
             continue
-        axis = _axis(line)
-        pieces = _line_words(words.get((block, index), []), to_frame)
-        if needs_glyphs(stripped):
+        if needs_glyphs(text):
             glyphs = glyphs if glyphs is not None else _glyphs_by_line(textpage, to_frame)
-            pieces = _repaired(pieces, stripped, glyphs.get((block, index), []), line)
-        elif pieces and RTL_LETTER.search(stripped) and len(pieces) != len(stripped.split()):
-            pieces = _spread(stripped.split(), pieces)
-        if not pieces or _is_copy(pieces, seen):
-            continue
-        run = _run(pieces, line, sequence)
-        hidden += _hidden_characters(line)
-        found.append((run, axis == direction))
+            pieces = _repaired(pieces, text, glyphs.get(place, []), line)
+        elif not text.isascii() and RTL_LETTER.search(text) and len(pieces) != len(text.split()):
+            pieces = _spread(text.split(), pieces)
+        run, unseen = _run(pieces, spans, sequence)
+        if not _is_copy(run, seen):
+            hidden += unseen
+            found.append(run)
     return found, hidden
 
 
-def _words_by_line(textpage: Any) -> dict[tuple[int, int], list[tuple[Any, ...]]]:
-    grouped: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
-    for word in textpage.extractWORDS():
-        grouped.setdefault((word[5], word[6]), []).append(word)
-    return grouped
+def _line_words(found: Sequence[RawWord], to_frame: Transform) -> list[Word]:
+    if to_frame == IDENTITY:
+        return [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text in found]
+    return [Word(text, *apply(to_frame, (x0, y0, x1, y1))) for x0, y0, x1, y1, text in found]
 
 
-def _line_words(found: list[tuple[Any, ...]], to_frame: Transform) -> list[Word]:
-    if to_frame == (1, 0, 0, 1, 0, 0):
-        return [Word(w[4], w[0], w[1], w[2], w[3]) for w in found]
-    return [Word(w[4], *apply(to_frame, (w[0], w[1], w[2], w[3]))) for w in found]
-
-
-def _glyphs_by_line(textpage: Any, to_frame: Transform) -> dict[tuple[int, int], list[Glyph]]:
-    grouped: dict[tuple[int, int], list[Glyph]] = {}
-    for block in textpage.extractRAWDICT()["blocks"]:
-        for index, line in enumerate(block.get("lines", ())):
-            glyphs: list[Glyph] = []
-            for span in line["spans"]:
-                for char in span["chars"]:
-                    x0, _, x1, _ = apply(to_frame, char["bbox"])
-                    origin = apply(to_frame, (*char["origin"], *char["origin"]))[0]
-                    glyphs.append(Glyph(char["c"], x0, x1, origin))
-            grouped[block["number"], index] = glyphs
+def _glyphs_by_line(textpage: Any, to_frame: Transform) -> dict[Place, list[Glyph]]:
+    grouped: dict[Place, list[Glyph]] = {}
+    for place, line in text_lines(textpage.extractRAWDICT()["blocks"], {}):
+        glyphs = grouped[place] = list[Glyph]()
+        for char in (char for span in line["spans"] for char in span["chars"]):
+            x0, _, x1, _ = apply(to_frame, char["bbox"])
+            origin = apply(to_frame, (*char["origin"], *char["origin"]))[0]
+            glyphs.append(Glyph(char["c"], x0, x1, origin))
     return grouped
 
 
@@ -185,63 +180,72 @@ def _spread(tokens: Sequence[str], words: list[Word]) -> list[Word]:
     return spread
 
 
-def _is_copy(words: list[Word], seen: set[tuple[str, int, int]]) -> bool:
+def _is_copy(run: Run, seen: dict[str, set[tuple[int, int]]]) -> bool:
     """Whether the same words were already printed within a point of here (shadows, fake bold)."""
-    text = " ".join(w.text for w in words)
-    column, row = round(words[0].x0), round(words[0].y0)
-    near = {(text, column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-    if near & seen:
+    x, y = round(run.words[0].x0), round(run.words[0].y0)
+    places = seen.get(run.text)
+    if places is None:
+        seen[run.text] = {(x, y)}
+        return False
+    if any((x + dx, y + dy) in places for dx in (-1, 0, 1) for dy in (-1, 0, 1)):
         return True
-    seen.add((text, column, row))
+    places.add((x, y))
     return False
 
 
-def _run(words: list[Word], line: dict[str, Any], sequence: int) -> Run:
-    box = _bounds(words)
-    text = " ".join(w.text for w in words)
+def _run(words: list[Word], spans: list[dict[str, Any]], sequence: int) -> tuple[Run, int]:
+    """The run of some words, and how many of its characters are invisible."""
+    text = " ".join([w.text for w in words])
     single = undouble(text)
     if single != text:
         text = single
         words = [Word(t, w.x0, w.y0, w.x1, w.y1) for t, w in zip(text.split(), words, strict=False)]
-    size, bold, italic, mono = _style(line["spans"])
-    return Run(words, *box, text, size, bold, italic, mono, is_rtl(text), sequence)
+    size, bold, italic, mono, hidden = _style(spans)
+    return Run(words, *_bounds(words), text, size, bold, italic, mono, is_rtl(text), sequence), hidden
 
 
 def _bounds(words: list[Word]) -> Rectangle:
-    return (
-        min(w.x0 for w in words),
-        min(w.y0 for w in words),
-        max(w.x1 for w in words),
-        max(w.y1 for w in words),
-    )
+    if len(words) == 1:
+        word = words[0]
+        return word.x0, word.y0, word.x1, word.y1
+    return min(map(_left, words)), min(map(_top, words)), max(map(_right, words)), max(map(_bottom, words))
 
 
-def _style(spans: list[dict[str, Any]]) -> tuple[float, bool, bool, bool]:
-    """Size, bold, italic and fixed pitch of most of the line's letters."""
-    sizes: Counter[float] = Counter()
-    total = bold = italic = mono = 0
+def _style(spans: list[dict[str, Any]]) -> tuple[float, bool, bool, bool, int]:
+    """Size, bold, italic and fixed pitch of most of the line's letters; how many letters are invisible."""
+    if len(spans) == 1:
+        span = spans[0]
+        hidden = len(span["text"].strip()) if _is_invisible(span) else 0
+        return round(span["size"], 1), *_face(span["font"], span["flags"], span["char_flags"]), hidden
+    sizes: dict[float, int] = {}
+    total = bold = italic = mono = hidden = 0
     for span in spans:
         weight = len(span["text"].strip())
         if not weight:
             continue
-        flags, marks, name = span["flags"], span.get("char_flags", 0), span["font"].lower()
+        is_bold, is_italic, is_mono = _face(span["font"], span["flags"], span["char_flags"])
+        size = round(span["size"], 1)
         total += weight
-        sizes[round(span["size"], 1)] += weight
-        painted_twice = marks & (_FILLED | _STROKED) == _FILLED | _STROKED
-        if flags & _BOLD_FLAG or marks & _FAKE_BOLD or painted_twice or any(n in name for n in _BOLD_NAMES):
-            bold += weight
-        if flags & _ITALIC_FLAG:
-            italic += weight
-        if flags & _MONO_FLAG or any(n in name for n in _MONO_NAMES):
-            mono += weight
-    size = max(sizes, key=lambda s: (sizes[s], s), default=0.0)
-    return size, 2 * bold > total, 2 * italic > total, 2 * mono > total
+        sizes[size] = sizes.get(size, 0) + weight
+        bold += weight * is_bold
+        italic += weight * is_italic
+        mono += weight * is_mono
+        if _is_invisible(span):
+            hidden += weight
+    size = max(sizes, key=lambda s: (sizes[s], s)) if len(sizes) > 1 else next(iter(sizes), 0.0)
+    return size, 2 * bold > total, 2 * italic > total, 2 * mono > total, hidden
 
 
-def _hidden_characters(line: dict[str, Any]) -> int:
-    """Characters that are neither filled nor stroked, or fully transparent."""
-    return sum(
-        len(s["text"].strip())
-        for s in line["spans"]
-        if not s.get("char_flags", _FILLED) & (_FILLED | _STROKED) or s.get("alpha", 255) == 0
-    )
+def _is_invisible(span: dict[str, Any]) -> bool:
+    """Whether a span is neither filled nor stroked, or fully transparent."""
+    return not span["char_flags"] & (_FILLED | _STROKED) or span["alpha"] == 0
+
+
+@lru_cache(maxsize=1024)
+def _face(name: str, flags: int, marks: int) -> tuple[bool, bool, bool]:
+    """Whether a font, painted with some character flags, is bold, is italic, has a fixed pitch."""
+    name = name.lower()
+    painted_twice = marks & (_FILLED | _STROKED) == _FILLED | _STROKED
+    heavy = flags & _BOLD_FLAG or marks & _FAKE_BOLD or painted_twice or any(n in name for n in _BOLD_NAMES)
+    fixed = flags & _MONO_FLAG or any(n in name for n in _MONO_NAMES)
+    return bool(heavy), bool(flags & _ITALIC_FLAG), bool(fixed)

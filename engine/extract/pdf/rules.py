@@ -37,6 +37,13 @@ class Network:
         ys = [h.at for h in self.horizontal] + [y for v in self.vertical for y in (v.start, v.end)]
         return min(xs), min(ys), max(xs), max(ys)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether no vertical line closes the left or the right side."""
+        x0, _, x1, _ = self.box
+        at = [v.at for v in self.vertical]
+        return not at or min(at) > x0 + _SNAP + _TOUCH or max(at) < x1 - _SNAP - _TOUCH
+
 
 def segments(rules: Sequence[Rule]) -> tuple[list[Segment], list[Segment]]:
     """(horizontal, vertical) segments: rules snapped to common positions and joined where they overlap."""

@@ -30,6 +30,8 @@ class Glyph:
 
 def is_rtl(text: str) -> bool:
     """Whether most letters of `text` belong to a right-to-left script."""
+    if text.isascii():
+        return False
     found = len(RTL_LETTER.findall(text))
     return found > 0 and 2 * found > sum(c.isalpha() for c in text)
 
@@ -41,7 +43,7 @@ def is_cjk(text: str) -> bool:
 
 def needs_glyphs(text: str) -> bool:
     """Whether the line can only be put right by looking at its glyphs."""
-    return bool(_ARABIC.search(text)) or is_letterspaced(text)
+    return is_letterspaced(text) or (not text.isascii() and bool(_ARABIC.search(text)))
 
 
 def is_letterspaced(text: str) -> bool:
@@ -50,14 +52,22 @@ def is_letterspaced(text: str) -> bool:
     "a" and "I" are words of their own, so one in three must be alone, and three at least. Scripts without
     spaces between words do not count.
     """
+    if len(text) < 5:
+        return False
     tokens = text.split()
+    if len([t for t in tokens if len(t) == 1]) < 3:
+        return False
     alone = len(_LONE_LETTERS.findall(text))
     return alone >= 3 and 3 * alone >= len(tokens) and not _CJK.search(text)
 
 
 def undouble(text: str) -> str:
     """`text` without the copies of a line whose every letter was printed twice ("BBOOLLDD")."""
+    if len(text) < 6:
+        return text
     letters = text.replace(" ", "")
+    if letters[:1] != letters[1:2]:
+        return text
     if len(letters) < 6 or len(letters) % 2 or letters[::2] != letters[1::2]:
         return text
     if len(set(letters)) < 3:  # "------" and "......" are meant

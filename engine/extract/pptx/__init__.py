@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.document import Builder, walk
 from engine.errors import Code, InputError, Stage
 from engine.extract import Context
+from engine.extract.children import Children
 from engine.extract.encrypted import decrypted
-from engine.extract.flow import emit
+from engine.extract.flow import emit, keep_furniture
 from engine.extract.ooxml import R, Relationships, first_of_kind, main_part, read_properties, relationships
 from engine.extract.pptx.placeholders import Inherited, P, placeholder_of, read_inherited
 from engine.extract.pptx.shapes import Slide, linked_xml, shape_blocks, title_shape
@@ -23,6 +25,18 @@ _EMU_PER_POINT = 12_700
 _NOT_NOTES = {"sldImg", "sldNum", "hdr", "ftr", "dt"}
 
 
+@dataclass(slots=True)
+class _Deck:
+    """What all slides of one file share."""
+
+    package: Package
+    builder: Builder
+    context: Context
+    children: Children
+    authors: dict[str, str]
+    cache: dict[str | None, Inherited] = field(default_factory=lambda: dict[str | None, Inherited]())
+
+
 def extract(path: Path, context: Context) -> ExtractedDocument:
     """Read a deck. Raises InputError as `Package` does, and ENCRYPTED_DOCUMENT."""
     builder = context.builder()
@@ -32,29 +46,29 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
         presentation = package.xml(part)
         rels = relationships(package, part)
         read_properties(package, builder)
-        authors = _authors(package, rels)
-        width, height = _size(presentation)
-        cache: dict[str | None, Inherited] = {}
+        deck = _Deck(package, builder, context, Children(builder, context), _authors(package, rels))
+        size = _size(presentation)
         try:
             for number, target in enumerate(_slides(presentation, rels), 1):
-                builder.start_page(number, width, height)
-                _slide(package, builder, context, number, target, cache, authors)
+                _slide(deck, number, target, size)
         except RecursionError as error:
             raise InputError("the deck is nested too deeply", Code.LIMIT_EXCEEDED, Stage.EXTRACT) from error
+        deck.children.close()
     builder.page = None
-    for text in dict.fromkeys(text for inherited in cache.values() for text in inherited.fixed_texts):
+    for text in dict.fromkeys(text for inherited in deck.cache.values() for text in inherited.fixed_texts):
         builder.paragraph(text, "page_footer")
-    _settle_furniture(builder)
+    _settle_furniture(builder, context.settings.extraction.furniture == "keep")
+    keep_furniture(builder, context.settings)
     return builder.finish()
 
 
-def _settle_furniture(builder: Builder) -> None:
+def _settle_furniture(builder: Builder, keep: bool) -> None:
     """Dates and footers that stand on several slides are furniture; one that stands once may say something."""
     marked = [e for e in walk(builder.roots) if "furniture" in e.attributes]
     counts = Counter(e.content for e in marked)
     for element in marked:
         kind = element.attributes.pop("furniture")
-        if counts[element.content] > 1:
+        if counts[element.content] > 1 and not keep:
             element.type = kind
 
 
@@ -74,23 +88,23 @@ def _size(presentation: Node) -> tuple[float | None, float | None]:
         return None, None
 
 
-def _slide(
-    package: Package,
-    builder: Builder,
-    context: Context,
-    number: int,
-    part: str,
-    cache: dict[str | None, Inherited],
-    authors: dict[str, str],
-) -> None:
+def _slide(deck: _Deck, number: int, part: str, size: tuple[float | None, float | None]) -> None:
+    package, builder = deck.package, deck.builder
     root = package.optional_xml(part)
     if root is None:
+        builder.start_page(number, *size)
         builder.warn("slide_unreadable", "a slide could not be read", f"slide {number}")
         return
+    hidden = root.get("show") in {"0", "false"}
+    if hidden and deck.context.settings.extraction.hidden == "drop":
+        builder.warn("hidden_slide", "a hidden slide was left out (setting extraction.hidden)", f"slide {number}")
+        return
+    builder.start_page(number, *size)
     rels = relationships(package, part)
-    inherited = read_inherited(package, first_of_kind(rels, "slideLayout"), cache)
-    slide = Slide(number, package, builder, context, rels, inherited)
-    builder.heading(1, _title(slide, root))
+    inherited = read_inherited(package, first_of_kind(rels, "slideLayout"), deck.cache)
+    slide = Slide(number, package, builder, deck.children, rels, inherited)
+    slide.title = title_shape(root)
+    builder.heading(1, _title(slide, hidden))
     tree = root.find(f"{P}cSld/{P}spTree")
     if tree is not None:
         emit(builder, shape_blocks(slide, tree))
@@ -98,15 +112,14 @@ def _slide(
         builder.paragraph(_notes_text(notes), "speaker_notes")
         _notes_furniture(builder, notes)
     for _, comments in linked_xml(slide, "comments"):
-        for text in _comment_texts(comments, authors):
+        for text in _comment_texts(comments, deck.authors):
             builder.paragraph(text, "comment")
 
 
-def _title(slide: Slide, root: Node) -> str:
-    """The slide's title, or its number; hidden slides are kept and say so."""
-    shape = title_shape(root)
-    title = body_text(shape.find(f"{P}txBody")) if shape is not None else f"Slide {slide.number}"
-    if root.get("show") in {"0", "false"}:
+def _title(slide: Slide, hidden: bool) -> str:
+    """The slide's title, or its number; hidden slides that are kept say so."""
+    title = body_text(slide.title.find(f"{P}txBody")) if slide.title is not None else f"Slide {slide.number}"
+    if hidden:
         slide.warn("hidden_slide", "a hidden slide was kept and marked")
         title = f"{title} (hidden)"
     return title

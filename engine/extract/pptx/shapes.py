@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from engine.document import Builder
 from engine.errors import InputError
-from engine.extract import Context
+from engine.extract.children import Children
 from engine.extract.drawing import chart_blocks, diagram_blocks, graphic_parts
 from engine.extract.embedded import attach_part
 from engine.extract.flow import image_block, table_block, text_block
 from engine.extract.ooxml import MC, A, R, Relationships, chosen
 from engine.extract.pictures import picture
-from engine.extract.pptx.placeholders import Inherited, P, placeholder_of
+from engine.extract.pptx.placeholders import Inherited, P, own_position, placeholder_of
 from engine.extract.pptx.text import body_blocks, body_text
 from engine.extract.slide_order import Rect, reading_order
 from engine.records import StructureElement, TableCell
@@ -24,6 +24,8 @@ from engine.tables import table_from_cells
 TITLES = {"title", "ctrTitle"}
 FURNITURE = {"ftr": "page_footer", "dt": "page_footer", "hdr": "page_header"}
 _MAX_SPAN = 1000
+_LONGEST_TITLE = 120  # characters
+_TEXT_BOX_SIZE = 1800  # hundredths of a point; what PowerPoint gives a new text box
 
 
 @dataclass(slots=True)
@@ -33,9 +35,10 @@ class Slide:
     number: int
     package: Package
     builder: Builder
-    context: Context
+    children: Children
     rels: Relationships
     inherited: Inherited
+    title: Node | None = None  # the shape that names the slide
 
     @property
     def place(self) -> str:
@@ -86,7 +89,7 @@ def _text_shape(slide: Slide, shape: Node) -> Iterator[StructureElement]:
     placeholder = placeholder_of(shape)
     kind = placeholder.type if placeholder is not None else ""
     body = shape.find(f"{P}txBody")
-    if body is None or kind == "sldNum" or (kind in TITLES and is_first_title(shape)):
+    if body is None or kind == "sldNum" or shape is slide.title:
         return
     if kind in FURNITURE:
         yield text_block("paragraph", body_text(body), furniture=FURNITURE[kind])
@@ -94,18 +97,33 @@ def _text_shape(slide: Slide, shape: Node) -> Iterator[StructureElement]:
         yield from body_blocks(shape, body, slide.inherited)
 
 
-def is_first_title(shape: Node) -> bool:
-    """Whether this shape is the one that names its slide."""
-    return title_shape(shape.getroottree().getroot()) is shape
-
-
 def title_shape(root: Node) -> Node | None:
-    """The first title placeholder with text."""
+    """The shape that names the slide: the first title placeholder with text, else the one that looks like it."""
     for shape in root.iter(f"{P}sp"):
         placeholder = placeholder_of(shape)
         if placeholder is not None and placeholder.type in TITLES and body_text(shape.find(f"{P}txBody")):
             return shape
-    return None
+    return _looks_like_title(root)
+
+
+def _looks_like_title(root: Node) -> Node | None:
+    """A slide drawn without title placeholder: its topmost text, where that is one short paragraph set at least a
+    quarter larger than every other text on the slide."""
+    texts = [s for s in root.iterfind(f"{P}cSld/{P}spTree/{P}sp") if body_text(s.find(f"{P}txBody"))]
+    placed = [(box[1], shape) for shape in texts if (box := own_position(shape)) is not None]
+    if len(placed) < max(len(texts), 2):
+        return None
+    top = min(placed, key=lambda entry: entry[0])[1]
+    others = max(font_size(shape) for shape in texts if shape is not top)
+    text = body_text(top.find(f"{P}txBody"))
+    fits = len(text) <= _LONGEST_TITLE and "\n" not in text
+    return top if fits and font_size(top) >= 1.25 * others else None
+
+
+def font_size(shape: Node) -> int:
+    """The largest size set on a shape's text, in hundredths of a point; that of a text box where none is set."""
+    sizes = [p.get("sz", "") for p in shape.iter(f"{A}rPr", f"{A}defRPr")]
+    return max((int(s) for s in sizes if s.isdigit()), default=_TEXT_BOX_SIZE)
 
 
 def _unknown(slide: Slide, shape: Node) -> Iterator[StructureElement]:
@@ -151,7 +169,7 @@ def _graphic(slide: Slide, frame: Node) -> Iterator[StructureElement]:
             slide.warn("external_reference", "a linked object was not read")
         elif relationship.target not in embedded:
             embedded.add(relationship.target)
-            attach_part(slide.package, relationship.target, ole.get("progId", ""), slide.builder, slide.context)
+            attach_part(slide.package, relationship.target, ole.get("progId", ""), slide.children)
 
 
 def _table(table: Node) -> Iterator[StructureElement]:

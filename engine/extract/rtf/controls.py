@@ -161,8 +161,16 @@ def _revised(reader: Reader, number: int | None) -> None:
         reader.builder.warn("tracked_changes", "tracked changes were read as accepted")
 
 
+def _raised(reader: Reader, number: int | None) -> None:
+    reader.group.raised = number != 0
+
+
+def _not_raised(reader: Reader, number: int | None) -> None:
+    reader.group.raised = False
+
+
 def _plain(reader: Reader, number: int | None) -> None:
-    reader.group.hidden = reader.group.deleted = False
+    reader.group.hidden = reader.group.deleted = reader.group.raised = False
     reader.group.codec, reader.group.font_symbols = reader.default_codec, ""
 
 
@@ -233,6 +241,9 @@ HANDLERS: dict[str, Callable[[Reader, int | None], None]] = {
     "deleted": _deleted,
     "revised": _revised,
     "plain": _plain,
+    "super": _raised,
+    "sub": _not_raised,
+    "nosupersub": _not_raised,
     "pngblip": _picture_kind("pngblip"),
     "jpegblip": _picture_kind("jpegblip"),
     "creatim": _date_start("creatim"),

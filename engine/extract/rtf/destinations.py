@@ -37,6 +37,7 @@ def _close_text(reader: Reader, flow: Flow, parent: Flow) -> None:
         return
     if flow.kind == "note":
         reader.notes += 1
+        parent.parts.append(f"[^{reader.notes}]")
         parent.anchored.append(text_block("note", f"[^{reader.notes}]: {text}", label=str(reader.notes)))
     elif flow.kind == "comment":
         author, reader.author = reader.author, ""

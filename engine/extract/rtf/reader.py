@@ -5,6 +5,8 @@ After the RTF 1.9.1 specification. The parser keeps its own stack, so nesting co
 
 from __future__ import annotations
 
+import re
+
 from engine.document import Builder
 from engine.extract.flow import text_block
 from engine.extract.rtf.controls import HANDLERS, end_paragraph
@@ -19,6 +21,10 @@ _SIGNS = {
     "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ", "zwj": "\u200d",
     "zwnj": "\u200c", "ltrmark": "\u200e", "rtlmark": "\u200f",
 }  # fmt: skip
+_HEADING_STYLE = re.compile(
+    r"\s*(?:heading|überschrift|titre|título|titolo|kop|rubrik|overskrift|nagłówek|заголовок)\s+([1-6])\s*;?\s*$",
+    re.IGNORECASE,
+)
 _SYMBOLS = {"~": "\u00a0", "_": "-", "{": "{", "}": "}", "\\": "\\"}
 # Destinations whose text is not part of the document, beside all unknown ones marked with \*.
 _SKIPPED = {
@@ -78,9 +84,21 @@ def _token(reader: Reader, token: Token) -> None:
 
 
 def _close(reader: Reader) -> None:
+    if reader.group.flow.kind == "stylesheet":
+        _name_style(reader)
     flow = reader.close()
     if flow is not None:
         close_flow(reader, flow)
+
+
+def _name_style(reader: Reader) -> None:
+    """At the end of a style's group: one called "heading 2" is one, whether or not it states an outline level."""
+    reader.flush()
+    parts = reader.group.flow.parts
+    match = _HEADING_STYLE.match("".join(parts))
+    if match:
+        reader.headings.setdefault(reader.style, int(match[1]))
+    parts.clear()
 
 
 def _control_symbol(reader: Reader, name: str) -> None:

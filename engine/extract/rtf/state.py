@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from engine.document import Builder
 from engine.errors import Code, InputError, Stage
 from engine.extract.docx.symbols import symbol
+from engine.extract.raised import superscript
 from engine.extract.rtf.flow import Flow, Paragraph
 from engine.extract.rtf.table import RowDefinition
 
@@ -23,6 +24,7 @@ class Group:
     skip: bool = False
     hidden: bool = False
     deleted: bool = False
+    raised: bool = False
     unicode_skip: int = 1
     opened_flow: bool = False
     starred: bool = False
@@ -77,7 +79,7 @@ class Reader:
                 message = "text marked hidden was left out" if group.hidden else "tracked changes were read as accepted"
                 self.builder.warn(code, message)
             return
-        group.flow.parts.append(text)
+        group.flow.parts.append(superscript(text) if group.raised else text)
 
     def write_bytes(self, data: bytes) -> None:
         """Add bytes in the code page in force; they are decoded together, as characters may span tokens."""

@@ -46,7 +46,13 @@ def _anchored(package: Package, builder: Builder, rels: Relationships, anchor: N
             yield from chart_blocks(root) if kind == "chart" else diagram_blocks(root)
 
 
-def sheet_comments(package: Package, rels: Relationships) -> Iterator[str]:
+def persons(package: Package, rels: Relationships) -> dict[str, str]:
+    """Names of those who write in threads, by id."""
+    roots = (package.optional_xml(r.target) for r in rels.values() if r.kind == "person" and not r.external)
+    return {p.get("id", ""): p.get("displayName", "") for root in roots if root is not None for p in root}
+
+
+def sheet_comments(package: Package, rels: Relationships, authors: dict[str, str]) -> Iterator[str]:
     """Comments as "B2: author: text"; threads instead of the notes that repeat them."""
     threaded: set[str] = set()
     for relationship in (r for r in rels.values() if r.kind == "threadedComment"):
@@ -54,7 +60,8 @@ def sheet_comments(package: Package, rels: Relationships) -> Iterator[str]:
         for comment in root if root is not None else ():
             text = "".join(text_of(t) for t in comment if local_name(t) == "text")
             threaded.add(comment.get("ref", ""))
-            yield f"{comment.get('ref', '')}: {text}"
+            author = authors.get(comment.get("personId", ""), "")
+            yield f"{comment.get('ref', '')}: {author}{': ' if author else ''}{text}"
     for relationship in (r for r in rels.values() if r.kind == "comments"):
         root = package.optional_xml(relationship.target)
         if root is not None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.document import Builder
 from engine.errors import InputError, Stage
+from engine.extract.children import Children
 from engine.extract.number_format import general
-from engine.extract.odf.parts import OFFICE, TABLE, TEXT, inline_text, open_content, read_meta
+from engine.extract.odf.flow import Reader, comment_block, shape_blocks
+from engine.extract.odf.parts import DRAW, OFFICE, TABLE, TEXT, inline_text, open_content, read_meta
+from engine.extract.odf.styles import Counter, read_styles
 from engine.extract.sheet.grid import Budget, Sheet, over
+from engine.extract.sheet.references import column_letters
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, local_name
 
@@ -23,11 +27,12 @@ class _Reading:
 
     sheet: Sheet
     budget: Budget
+    shapes: Reader  # of what is drawn over the cells
     row: int = 0
-    hidden_columns: set[int] = field(default_factory=lambda: set[int]())
+    column: int = 0  # of the column descriptions
 
 
-def read_ods(package: Package, builder: Builder) -> Iterator[Sheet]:
+def read_ods(package: Package, builder: Builder, children: Children) -> Iterator[Sheet]:
     """Sheets in tab order. Raises InputError as `Package` and `Budget` do."""
     content = open_content(package)
     read_meta(package, builder)
@@ -36,9 +41,11 @@ def read_ods(package: Package, builder: Builder) -> Iterator[Sheet]:
         raise InputError("this is not an OpenDocument spreadsheet", stage=Stage.EXTRACT)
     invisible = _invisible_table_styles(content)
     budget = Budget(builder.limits)
+    styles = read_styles(package.optional_xml("styles.xml"), content)
+    reader = Reader(package, builder, children, styles, Counter(styles.outline))
     for table in body.iterchildren(f"{TABLE}table"):
         sheet = Sheet(table.get(f"{TABLE}name") or "Sheet", table.get(f"{TABLE}style-name") in invisible)
-        _rows(_Reading(sheet, budget), table)
+        _rows(_Reading(sheet, budget, reader), table)
         yield sheet
 
 
@@ -58,14 +65,21 @@ def _rows(reading: _Reading, element: Node) -> None:
                 _row(reading, child)
             case "table-row-group" | "table-rows" | "table-header-rows":
                 _rows(reading, child)
-            case "table-column" if child.get(f"{TABLE}visibility", "visible") != "visible":
-                reading.sheet.hidden_columns += min(_repeat(child, "columns"), _MAX_COLUMN)
+            case "table-column":
+                _column(reading, child)
             case "table-column-group" | "table-columns" | "table-header-columns" | "table-source":
                 _rows(reading, child)
             case "shapes":
-                _shapes(reading.sheet, child)
+                _drawn(reading, child)
             case _:
                 pass
+
+
+def _column(reading: _Reading, element: Node) -> None:
+    last = min(reading.column + _repeat(element, "columns"), _MAX_COLUMN) - 1
+    if element.get(f"{TABLE}visibility", "visible") != "visible":
+        reading.sheet.hidden_columns.append((reading.column, last))
+    reading.column = last + 1
 
 
 def _repeat(element: Node, what: str) -> int:
@@ -79,7 +93,7 @@ def _row(reading: _Reading, element: Node) -> None:
     repeat = _repeat(element, "rows")
     if cells:
         if element.get(f"{TABLE}visibility", "visible") != "visible":
-            reading.sheet.hidden_rows += repeat
+            reading.sheet.hidden_rows.update(range(reading.row, min(reading.row + repeat, _MAX_ROW)))
         for number in range(reading.row, min(reading.row + repeat, _MAX_ROW)):
             if number > reading.row:
                 for text in cells.values():
@@ -142,20 +156,15 @@ def _is_full_date(shown: str) -> bool:
 
 def _annotations(reading: _Reading, cell: Node, column: int) -> None:
     for note in cell.iterchildren(f"{OFFICE}annotation"):
-        text = "\n".join(inline_text(p) for p in note.iterchildren(f"{TEXT}p")).strip()
+        text = comment_block(note).content
         if text:
-            reading.sheet.comments.append(f"{_letters(column)}{reading.row + 1}: {text}")
+            reading.sheet.comments.append(f"{column_letters(column)}{reading.row + 1}: {text}")
+    if len(cell):
+        _drawn(reading, cell)
 
 
-def _shapes(sheet: Sheet, element: Node) -> None:
-    texts = ["\n".join(inline_text(p) for p in shape.iter(f"{TEXT}p")) for shape in element]
-    sheet.comments.extend(t for t in texts if t.strip())
-
-
-def _letters(column: int) -> str:
-    text = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        text = chr(65 + rest) + text
-    return text
+def _drawn(reading: _Reading, element: Node) -> None:
+    """Charts, text boxes and pictures that stand in a cell or over the sheet."""
+    for shape in element:
+        if shape.tag.startswith(DRAW):
+            reading.sheet.blocks.extend(shape_blocks(reading.shapes, shape))

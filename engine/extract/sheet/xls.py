@@ -47,11 +47,12 @@ def _sheet(book: Any, source: Any, budget: Budget, builder: Builder) -> Sheet:
         if row:
             sheet.rows[number] = row
     sheet.merges = [(top, left, bottom - 1, right - 1) for top, bottom, left, right in source.merged_cells]
-    sheet.hidden_rows = sum(bool(i.hidden) for n, i in source.rowinfo_map.items() if n in sheet.rows)
-    sheet.hidden_columns = sum(bool(i.hidden) for i in source.colinfo_map.values())
+    sheet.hidden_rows = {n for n, info in source.rowinfo_map.items() if info.hidden}
+    sheet.hidden_columns = [(c, c) for c, info in source.colinfo_map.items() if info.hidden]
     for (row_number, column), note in sorted(source.cell_note_map.items()):
         name = f"{xlrd.colname(column)}{row_number + 1}"
-        label = f"{note.author}: " if note.author and not note.text.startswith(note.author) else ""
+        author = note.author.strip()
+        label = f"{author}: " if author and not note.text.startswith(author) else ""
         sheet.comments.append(f"{name}: {label}{note.text.strip()}")
     return sheet
 

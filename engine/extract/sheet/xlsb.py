@@ -147,14 +147,14 @@ def _fill(book: Workbook, sheet: Sheet, data: bytes) -> None:
             column, text = _cell(book, kind, body)
             if text.strip():
                 book.budget.spend(text)
-                sheet.hidden_rows += row_hidden and row not in sheet.rows
+                if row_hidden:
+                    sheet.hidden_rows.add(row)
                 sheet.rows.setdefault(row, {})[column] = text
         elif kind == _MERGE and len(sheet.merges) < MAX_MERGES:
             top, bottom, left, right = struct.unpack_from("<4I", body)
             sheet.merges.append((top, left, bottom, right))
         elif kind == _COLUMN and len(body) > 16 and body[16] & 1:
-            low, high = struct.unpack_from("<2I", body)
-            sheet.hidden_columns += min(high - low + 1, 16_384)
+            sheet.hidden_columns.append(struct.unpack_from("<2I", body))
 
 
 def _cell(book: Workbook, kind: int, body: bytes) -> tuple[int, str]:

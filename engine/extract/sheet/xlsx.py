@@ -8,17 +8,22 @@ from dataclasses import dataclass, field
 
 from engine.document import Builder
 from engine.errors import Code, InputError
+from engine.extract.children import Children
+from engine.extract.embedded import attach_part
 from engine.extract.number_format import BUILTIN, display, display_text
 from engine.extract.ooxml import R, Relationships, main_part, read_properties, relationships
 from engine.extract.pptx.text import unescaped
-from engine.extract.sheet.drawings import drawing_blocks, sheet_comments
+from engine.extract.sheet.drawings import drawing_blocks, persons, sheet_comments
 from engine.extract.sheet.grid import Budget, Sheet, over
+from engine.extract.sheet.references import column_index, parse_area
+from engine.extract.sheet.regions import NamedTable
 from engine.sanitize.package import Package
 from engine.sanitize.safexml import Node, text_of
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 MAX_MERGES = 500_000
-_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d+)")
+_EMBEDDED = {"package", "oleObject"}
+_PRINT_CODE = re.compile(r'&(?:"[^"]*"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d+|[A-Za-z])')
 _MAX_ROW, _MAX_COLUMN = 1_048_576, 16_384
 
 
@@ -32,10 +37,11 @@ class Workbook:
     strings: list[str]
     formats: list[str]  # number format code by cell style index
     epoch_1904: bool
+    persons: dict[str, str] = field(default_factory=lambda: dict[str, str]())  # authors of threads by id
     columns: dict[str, int] = field(default_factory=lambda: dict[str, int]())  # letters → index, as met
 
 
-def read_xlsx(package: Package, builder: Builder) -> Iterator[Sheet]:
+def read_xlsx(package: Package, builder: Builder, children: Children) -> Iterator[Sheet]:
     """Sheets in tab order, chart sheets included. Raises InputError as `Package` and `Budget` do."""
     part = main_part(package, "xl/workbook.xml")
     root = package.xml(part)
@@ -45,6 +51,7 @@ def read_xlsx(package: Package, builder: Builder) -> Iterator[Sheet]:
     epoch_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
     budget = Budget(builder.limits)
     book = Workbook(package, builder, budget, _shared_strings(package, rels), _formats(package, rels), epoch_1904)
+    book.persons = persons(package, rels)
     if any(r.kind == "externalLink" for r in rels.values()):
         builder.warn("external_reference", "links to other workbooks were not followed; stored values were read")
     for entry in root.iter(f"{S}sheet"):
@@ -53,7 +60,7 @@ def read_xlsx(package: Package, builder: Builder) -> Iterator[Sheet]:
         if relationship is None or relationship.target not in package:
             builder.warn("part_unreadable", "a sheet has no content part", f"sheet {sheet.name}")
         else:
-            _read_sheet(book, sheet, relationship.target)
+            _read_sheet(book, sheet, relationship.target, children)
         yield sheet
 
 
@@ -107,10 +114,10 @@ def _drop(element: Node) -> None:
 
 
 # ---------------------------------------------------------------- sheets
-_WATCHED = tuple(f"{S}{name}" for name in ("row", "col", "mergeCell"))
+_WATCHED = tuple(f"{S}{name}" for name in ("row", "col", "mergeCell", "headerFooter"))
 
 
-def _read_sheet(book: Workbook, sheet: Sheet, part: str) -> None:
+def _read_sheet(book: Workbook, sheet: Sheet, part: str, children: Children) -> None:
     try:
         for element in book.package.stream(part, _WATCHED):
             _read_element(book, sheet, element)
@@ -119,8 +126,20 @@ def _read_sheet(book: Workbook, sheet: Sheet, part: str) -> None:
             raise
         book.builder.warn("part_unreadable", error.message, f"sheet {sheet.name}")
     rels = relationships(book.package, part)
-    sheet.comments.extend(sheet_comments(book.package, rels))
+    sheet.tables.extend(_named_tables(book.package, rels))
+    sheet.comments.extend(sheet_comments(book.package, rels, book.persons))
     sheet.blocks.extend(drawing_blocks(book.package, book.builder, rels))
+    for target in dict.fromkeys(r.target for r in rels.values() if r.kind in _EMBEDDED and not r.external):
+        attach_part(book.package, target, "", children)
+
+
+def _named_tables(package: Package, rels: Relationships) -> Iterator[NamedTable]:
+    """The areas that the workbook names as tables."""
+    for relationship in rels.values():
+        root = package.optional_xml(relationship.target) if relationship.kind == "table" else None
+        area = parse_area(root.get("ref", "")) if root is not None else None
+        if root is not None and area is not None:
+            yield NamedTable(area, 0 if root.get("headerRowCount") == "0" else 1)
 
 
 def _read_element(book: Workbook, sheet: Sheet, element: Node) -> None:
@@ -135,9 +154,20 @@ def _read_element(book: Workbook, sheet: Sheet, element: Node) -> None:
         if len(sheet.merges) > MAX_MERGES:
             raise over("merged areas", MAX_MERGES)
         _drop(element)
+    elif name == "headerFooter":
+        sheet.furniture.extend(_furniture(element))
     elif name == "col" and element.get("hidden") in {"1", "true"}:
         low, high = element.get("min", "1"), element.get("max", "1")
-        sheet.hidden_columns += min(int(high) - int(low) + 1, _MAX_COLUMN) if (low + high).isdigit() else 1
+        if (low + high).isdigit():
+            sheet.hidden_columns.append((int(low) - 1, int(high) - 1))
+
+
+def _furniture(element: Node) -> Iterator[tuple[str, str]]:
+    """Printed headers and footers, without their codes for fonts, page numbers and the like."""
+    for line in element:
+        text = " ".join(_PRINT_CODE.sub(" ", text_of(line)).split())
+        if text:
+            yield ("page_header" if line.tag.endswith("Header") else "page_footer"), text
 
 
 def _read_row(book: Workbook, sheet: Sheet, element: Node) -> None:
@@ -153,7 +183,8 @@ def _read_row(book: Workbook, sheet: Sheet, element: Node) -> None:
             cells[column] = text
     if cells and 0 <= number < _MAX_ROW:
         sheet.rows[number] = cells
-        sheet.hidden_rows += element.get("hidden") in {"1", "true"}
+        if element.get("hidden") in {"1", "true"}:
+            sheet.hidden_rows.add(number)
 
 
 def _column(book: Workbook, reference: str, expected: int) -> int:
@@ -164,23 +195,6 @@ def _column(book: Workbook, reference: str, expected: int) -> int:
     if index is None:
         index = book.columns[letters] = min(column_index(letters), _MAX_COLUMN - 1)
     return index
-
-
-def column_index(letters: str) -> int:
-    """0-based index of a column by its letters: A → 0, AA → 26."""
-    index = 0
-    for letter in letters.upper():
-        index = index * 26 + (ord(letter) - 64)
-    return max(index - 1, 0)
-
-
-def parse_area(text: str) -> tuple[int, int, int, int] | None:
-    """(top, left, bottom, right), 0-based and inclusive, of a reference such as "B2:D5"; None for one cell."""
-    corners = _REFERENCE.findall(text.upper())
-    if len(corners) != 2:
-        return None
-    (left, top), (right, bottom) = ((column_index(c), int(r) - 1) for c, r in corners)
-    return min(top, bottom), min(left, right), max(top, bottom), max(left, right)
 
 
 def _cell_text(book: Workbook, sheet: Sheet, cell: Node) -> str:

@@ -14,6 +14,7 @@ DATA = base64.b64encode(random.Random(5).randbytes(1_500_000)).decode()
 
 
 def test_a_two_megabyte_data_uri_becomes_a_note(builder: Builder, chunked) -> None:
+    """P36: encoded data is left out of the text, and said to be, rather than cut into hundreds of chunks."""
     builder.start_page(3)
     builder.paragraph(f"Before data:image/png;base64,{DATA} after.")
     document = builder.finish()

@@ -1,4 +1,8 @@
-"""Runs without spaces, one-line files, huge documents: an end in near-linear time, every limit kept."""
+"""Runs without spaces, one-line files, huge documents: an end in near-linear time, every limit kept.
+
+Made from P36, reports of users of other engines: endless loops and oversize chunks on runs without spaces, worst
+with an overlap. (A data: URI of 2 MB is in `test_blobs`.)
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ CASES = {
 @pytest.mark.parametrize("strategy", ["semantic", "recursive", "fixed", "sliding"])
 @pytest.mark.parametrize("name", CASES)
 def test_it_ends_and_keeps_every_character(name: str, strategy: str, builder: Builder, chunked) -> None:
+    """P36: 200,000 letters, CJK without spaces, minified code, a URL, ...; the caps are checked by `chunked`."""
     builder.paragraph(CASES[name])
     document = builder.finish()
     began = time.process_time()
@@ -48,6 +53,21 @@ def test_time_grows_with_length(builder: Builder, chunked) -> None:
 
     seconds(1)
     assert seconds(8) < 8 * 3 * max(seconds(1), 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overlap", [0, 64])
+def test_five_megabytes_in_one_line(overlap: int, builder: Builder, chunked) -> None:
+    """P36: a JSON file of 5 MB in one line: both caps kept (by `chunked`), nothing lost, a bounded number of chunks."""
+    text = "{" + ",".join(f'"key{i}":[{i * 7919},"value of {i}"]' for i in range(150_000)) + "}"
+    assert len(text) > 5_000_000
+    builder.paragraph(text)
+    document = builder.finish()
+    began = time.process_time()
+    chunks = chunked(document, "auto", overlap_tokens=overlap)
+    assert time.process_time() - began < 90
+    assert sum(c.metadata.char_end - c.metadata.char_start for c in chunks) >= 0.99 * len(text)
+    assert len(chunks) < 4 * len(text) / 250
 
 
 def test_cjk_is_cut_at_sentence_marks(builder: Builder, chunked) -> None:

@@ -125,6 +125,7 @@ def test_the_model_prefix_counts(builder: Builder, settings: Settings, limits: M
 def test_a_keyword_at_the_end_of_a_512_token_text_is_inside_a_chunk_that_the_model_sees(
     builder: Builder, chunked, limits: ModelLimits
 ) -> None:
+    """P38: what stands last in a text of 512 tokens is not cut off by a model that takes 256."""
     builder.paragraph(prose(36) + " The password of the gate is xylophone.")
     chunks = chunked(builder.finish())
     (holder,) = [c for c in chunks if "xylophone" in c.content]

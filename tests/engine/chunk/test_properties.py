@@ -102,6 +102,7 @@ def cut_words(document: ExtractedDocument, chunks: list[Chunk], max_tokens: int)
 def test_limits_coverage_and_determinism(
     strategy: str, parts: list[tuple[str, object]], max_tokens: int, headings: bool
 ) -> None:
+    """P38 among others: no chunk is over the model's limit in the model's own tokens."""
     document = build(parts)
     config = ChunkConfig(strategy, max_tokens, overlap_tokens=8, include_headings=headings)
     chunks = make_chunks(document, "d", config, LIMITS, SETTINGS)

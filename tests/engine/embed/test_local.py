@@ -48,6 +48,7 @@ def test_meaning_shows(embedder: LocalEmbedder) -> None:
 
 
 def test_a_document_over_the_limit_is_refused(embedder: LocalEmbedder) -> None:
+    """P38: the model itself would cut it without a word."""
     assert embedder.count_tokens(["word " * 254, "word " * 255]) == [256, 257]
     embedder.embed_documents(["word " * 254])
     with pytest.raises(EmbeddingError, match="1 of 2 texts are over the 256 tokens") as caught:

@@ -56,6 +56,14 @@ def test_names_without_the_utf8_flag(name: str, charset: str, tmp_path: Path) ->
     assert [c.filename for c in read(tmp_path, "a.zip", zipped({name: "x"}, charset)).attached] == [name]
 
 
+def test_one_name_falsely_declared_utf8_costs_nothing(tmp_path: Path) -> None:
+    data = zipped({"größe.txt": "one", "Łódź.txt": "two", "plain.txt": "three"})
+    data = data.replace("größe.txt".encode(), "größexx.txt".encode("cp850"))
+    document = read(tmp_path, "a.zip", data)
+    assert [c.filename for c in document.attached] == ["größexx.txt", "Łódź.txt", "plain.txt"]
+    assert [Path(c.path).read_text() for c in document.attached] == ["one", "two", "three"]
+
+
 def test_names_cannot_lead_outside(tmp_path: Path) -> None:
     names = ["../../etc/passwd", "C:\\win\\x.txt", "/abs.txt", "a/b.txt", "a//b.txt", "..", "x" * 300 + ".txt"]
     document = read(tmp_path, "a.zip", zipped(dict.fromkeys(names, "x")))

@@ -62,7 +62,7 @@ def test_python(tmp_path: Path) -> None:
     assert codes[2].content == 'def flash(self, n: int) -> None:\n    """Flash n times."""\n    # loop\n    return n'
     assert codes[2].attributes == {
         "language": "python", "kind": "method", "lines": "14-17", "symbol": "Lamp.flash", "docstring": "Flash n times.",
-        "comments": "loop",
+        "comments": "loop", "signature": "def flash(self, n: int) -> None",
     }  # fmt: skip
     assert codes[1].attributes["docstring"] == "A lamp."
     written = "".join(PYTHON.split())
@@ -88,7 +88,7 @@ def test_python(tmp_path: Path) -> None:
             "namespace sea {\nclass Buoy {\n int weight() const { return 1; }\n};\n}\nint main(int c) { return 0; }\n",
             ["namespace sea", "class Buoy", "method weight", "function main"],
         ),
-        ("a.go", "package a\n\ntype Light struct{}\n\nfunc (l *Light) On() {}\n", ["type Light", "function On"]),
+        ("a.go", "package a\n\ntype Light struct{}\n\nfunc (l *Light) On() {}\n", ["type Light", "method Light.On"]),
         (
             "a.java",
             "class Foo {\n  Foo() {}\n  int bar() { return 1; }\n}\n",
@@ -136,3 +136,20 @@ def test_a_syntax_error_loses_nothing(tmp_path: Path) -> None:
 def test_a_script_by_its_first_line(tmp_path: Path) -> None:
     document = read(tmp_path, "run", "#!/usr/bin/env python3\ndef f():\n    pass\n")
     assert document.metadata.extra["language"] == "python"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "signatures"),
+    [
+        ("a.ts", "class F<T> extends B {\n  async m<T>(x: T): Promise<void> { return; }\n}\n",
+         ["class F<T> extends B", "async m<T>(x: T): Promise<void>"]),
+        ("b.ts", "export const add = async (x: number) => { return x };\n", ["add = async (x: number)"]),
+        ("a.go", "func (t *T) M(x int) (int, error) { return x, nil }\n", ["func (t *T) M(x int) (int, error)"]),
+        ("a.rs", "pub trait Tr { fn t(&self) -> u8; }\n", ["pub trait Tr", "fn t(&self) -> u8"]),
+        ("a.cpp", "class C {\n public:\n  virtual ~C() {}\n};\n", ["class C", "virtual ~C()"]),
+    ],
+)  # fmt: skip
+def test_signatures(name: str, source: str, signatures: list[str], tmp_path: Path) -> None:
+    document = read(tmp_path, name, source)
+    found = [e.attributes["signature"] for e in elements(document, "code") if "signature" in e.attributes]
+    assert found == signatures

@@ -123,6 +123,24 @@ def test_markup_written_as_text_is_read(tmp_path: Path) -> None:
     assert "One\n\nTwo" in content and "<p>" not in content
 
 
+def test_text_between_structured_elements_glues_nothing(tmp_path: Path) -> None:
+    xml = (
+        "<doc>intro<section><title>One</title><para>Some <b>mixed</b> text</para></section>"
+        "<section><title>Two</title><para>More</para></section>tail</doc>"
+    )
+    assert read(tmp_path, "a.xml", xml).content == (
+        "intro\n\n# One\n\n- title: One\n\nSome mixed text\n\n# Two\n\n- title: Two\n\nMore\n\ntail"
+    )
+
+
+def test_records_with_markup_are_sections(tmp_path: Path) -> None:
+    item = "<item><title>P{0}</title><description>&lt;p&gt;B{0}&lt;/p&gt;</description></item>"
+    items = item.format(1) + item.format(2)
+    document = read(tmp_path, "a.xml", f"<channel>{items}</channel>")
+    assert headings(document) == [(1, "P1"), (1, "P2")]
+    assert "<p>" not in document.content and "B2" in document.content
+
+
 def test_no_entity_is_expanded_and_nothing_fetched(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("SECRET")

@@ -16,7 +16,7 @@ def csv(tmp_path: Path, data: str | bytes, encoding: str = "utf-8", source_forma
     return read(path, source_format, tmp_path)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "~", "^"])
 def test_delimiters_are_found(tmp_path: Path, delimiter: str) -> None:
     rows = [["name", "town", "remark"], ["Ann", "Rome", "a, b; c"], ["Bob", "Oslo", ""]]
     text = "\r\n".join(delimiter.join(f'"{c}"' if set(c) & set(",;") else c for c in row) for row in rows)
@@ -35,6 +35,9 @@ def test_delimiters_are_found(tmp_path: Path, delimiter: str) -> None:
         ("gbk", "姓名,城市,备注\n张三,北京,这是一个测试\n李四,上海,数据处理\n"),
         ("euc_kr", "이름,도시\n홍길동,서울\n김철수,부산\n"),
         ("cp1251", "Имя,Город\nИван,Москва\nПётр,Казань\n"),
+        ("cp1250", "jméno,město\nŽluťoučký,Plzeň\nŘehoř,Ústí\n"),
+        ("big5", "姓名,城市\n王小明,臺北\n"),
+        ("cp1252", "name,price\nCafé,3 €\nNaïve,5 £\n"),
         ("cp1252", "Name,Stadt\nMüller,Köln\nGröße,Straße\n"),
     ],
 )
@@ -47,6 +50,37 @@ def test_quoted_line_breaks_and_ragged_rows_keep_every_cell(tmp_path: Path) -> N
     table = csv(tmp_path, '1,2,3\na,"b\nb",c,d\n\ne\n').tables[0]
     assert table.headers == ["1", "2", "3", ""]
     assert table.rows == [["a", "b\nb", "c", "d"], ["e", "", "", ""]]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a,b\n'x, y',z\n'q, r',s\n", [["x, y", "z"], ["q, r", "s"]]),
+        ('a,b\n"x \\"said\\", y",z\n', [['x "said", y', "z"]]),
+        ("a,b\nit's,so\nwhat's,up\n", [["it's", "so"], ["what's", "up"]]),
+        ('a,b\nC:\\dir\\"x",1\n', [['C:\\dir\\"x"', "1"]]),
+        ("a;b\n1,5;2,5\n3,5;4,5\n", [["1,5", "2,5"], ["3,5", "4,5"]]),
+    ],
+)
+def test_other_quoting(tmp_path: Path, text: str, rows: list[list[str]]) -> None:
+    assert csv(tmp_path, text).tables[0].rows == rows
+
+
+def test_a_row_is_never_parted_from_its_header(tmp_path: Path) -> None:
+    """`pain.md` P32: chunks of a long table repeat the header, and no row is cut."""
+    from engine.chunk.make import make_chunks
+    from engine.embed.make import model_limits
+    from engine.records import ChunkConfig
+    from engine.settings import Settings
+
+    rows = "".join(f"lamp {n};{n}.5;checked by keeper {n}\n" for n in range(300))
+    document = csv(tmp_path, "name;height;remark\n" + rows)
+    settings = Settings()
+    chunks = make_chunks(document, "d", ChunkConfig(), model_limits(settings), settings)
+    assert len(chunks) > 5
+    assert all("| name | height | remark |" in chunk.content for chunk in chunks)
+    lines = [line for chunk in chunks for line in chunk.content.split("\n") if "keeper" in line]
+    assert lines == [f"| lamp {n} | {n}.5 | checked by keeper {n} |" for n in range(300)]
 
 
 def test_one_column_stays_one(tmp_path: Path) -> None:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from pathlib import Path
 
 import docx as python_docx
 import pytest
 
-from engine.document import to_markdown
+from engine.document import to_markdown, walk
 from engine.errors import Code, InputError
-from tests.engine.extract.office_files import W_NAMES, codes, docx, outline, package, paragraph, read, relationships
+from engine.extract import extract
+from tests.engine.extract.office_files import (
+    W_NAMES,
+    codes,
+    context,
+    docx,
+    outline,
+    package,
+    paragraph,
+    read,
+    relationships,
+)
 
 
 def body(tmp_path: Path, xml: str, parts: dict[str, str | bytes] | None = None):
@@ -336,3 +348,132 @@ def test_malformed_xml_is_read_as_far_as_possible(tmp_path: Path) -> None:
     document = read(package(tmp_path / "a.docx", "word/document.xml", {"word/document.xml": broken}), "docx", tmp_path)
     assert document.content.startswith("good")
     assert "malformed_xml" in codes(document)
+
+
+def test_numbers_in_a_format_spelt_out_by_example(tmp_path: Path) -> None:
+    def level(index: int, example: str) -> str:
+        return (
+            f'<w:lvl w:ilvl="{index}"><w:start w:val="8"/><mc:AlternateContent><mc:Choice Requires="w14">'
+            f'<w:numFmt w:val="custom" w:format="{example}"/></mc:Choice><mc:Fallback><w:numFmt w:val="decimal"/>'
+            f'</mc:Fallback></mc:AlternateContent><w:lvlText w:val="No. %{index + 1}"/></w:lvl>'
+        )
+
+    numbering = (
+        f'<w:numbering {W_NAMES}><w:abstractNum w:abstractNumId="0">{level(0, "001, 002, 003, ...")}'
+        f"{level(1, 'α, β, γ, ...')}</w:abstractNum>"
+        '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+    )
+    parts = {**STYLED, "word/numbering.xml": numbering}
+    xml = "".join(numbered(*item) for item in (("one", 1, 0), ("two", 1, 0), ("deep", 1, 1)))
+    assert body(tmp_path, xml, parts).content.split("\n") == ["No. 008 one", "No. 009 two", "  No. θ deep"]
+
+
+def test_content_controls_around_anything_are_looked_through(tmp_path: Path) -> None:
+    def control(content: str) -> str:
+        return f"<w:sdt><w:sdtPr/><w:sdtContent>{content}</w:sdtContent></w:sdt>"
+
+    run = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+    inline = f"<w:p>{run.format('in ')}{control(run.format('line') + control(run.format(' deeper')))}</w:p>"
+    first = f"<w:tr>{cell('a').replace(paragraph('a'), control(paragraph('a')))}{control(cell('b'))}</w:tr>"
+    table = f"<w:tbl>{first}{control(_row('c', 'd'))}</w:tbl>"
+    document = body(tmp_path, control(control(paragraph("block"))) + inline + table)
+    assert [t for _, t in outline(document)] == ["block", "in line deeper"]
+    assert [c.text for c in document.tables[0].cells] == ["a", "b", "c", "d"]
+
+
+def _row(*texts: str) -> str:
+    return f"<w:tr>{''.join(map(cell, texts))}</w:tr>"
+
+
+LONG = "It was a long day, and the men went home by the river, content with the work that they had done."
+
+
+def look(text: str, half_points: int = 20, bold: bool = False) -> str:
+    weight = "<w:b/>" if bold else ""
+    return f'<w:p><w:r><w:rPr>{weight}<w:sz w:val="{half_points}"/></w:rPr><w:t>{text}</w:t></w:r></w:p>'
+
+
+def test_headings_by_look_where_no_style_names_any(tmp_path: Path) -> None:
+    vetoed = [
+        "Table 1 Prices",
+        "17 May 2024",
+        "A whole sentence.",
+        "To: everyone",
+        "page ......... 4",
+        "name@port.org",
+    ]
+    xml = look("Report of the harbour", 36, True) + look(LONG) + look("Fuel", bold=True) + look(LONG)
+    xml += look("Crew", 28) + look(LONG) + look("Pay", bold=True) + look(LONG)
+    xml += "".join(look(text, bold=True) + look(LONG) for text in vetoed)
+    document = body(tmp_path, xml)
+    found = [(e.level, e.content) for e in walk(document.structure) if e.type == "heading"]
+    assert found == [(1, "Report of the harbour"), (3, "Fuel"), (2, "Crew"), (3, "Pay")]
+    assert not any("look" in e.attributes for e in walk(document.structure))
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        "".join(look(line, bold=True) for line in ("Harbour Trust", "12 Quay Street", "Port Town")) + look(LONG),
+        look(LONG) + look("Yours faithfully", bold=True),  # heads nothing
+        "".join(look(f"All is bold here {n}", bold=True) + look("short") for n in range(8)),  # too many
+        paragraph("Real", '<w:outlineLvl w:val="0"/>') + look(LONG) + paragraph("Head", '<w:outlineLvl w:val="1"/>')
+        + look(LONG) + look("Bold line", bold=True) + look(LONG),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_heading_stays_a_paragraph(tmp_path: Path, xml: str) -> None:
+    document = body(tmp_path, xml)
+    assert [
+        e.content for e in walk(document.structure) if e.type == "heading" and e.content not in {"Real", "Head"}
+    ] == []
+
+
+def test_pictures_in_a_text_box_come_out_once(tmp_path: Path) -> None:
+    names = (
+        'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    )
+    inside = (
+        f'<w:drawing {names}><wp:inline><wp:docPr id="1" name="p" descr="A lamp"/><a:graphic><a:graphicData>'
+        '<a:blip r:embed="i"/></a:graphicData></a:graphic></wp:inline></w:drawing>'
+    )
+    box = f"<wps:wsp><wps:txbx><w:txbxContent><w:p><w:r>{inside}</w:r></w:p></w:txbxContent></wps:txbx></wps:wsp>"
+    xml = f"<w:p><w:r><w:drawing {names}><wp:anchor><a:graphic>{box}</a:graphic></wp:anchor></w:drawing></w:r></w:p>"
+    parts: dict[str, str | bytes] = {
+        "word/_rels/document.xml.rels": relationships(("i", "image", "media/i.png")),
+        "word/media/i.png": b"\x89PNG",
+    }
+    assert [i.alt_text for i in body(tmp_path, xml, parts).images] == ["A lamp"]
+
+
+def test_a_flood_of_embedded_files_costs_no_more_than_their_number(tmp_path: Path) -> None:
+    """It was quadratic once: 600 objects, each looked at for every other."""
+    parts: dict[str, str | bytes] = {
+        "word/_rels/document.xml.rels": relationships(*((f"e{n}", "package", "embeddings/a.docx") for n in range(1200)))
+    }
+    inner = tmp_path / "inner.docx"
+    parts["word/embeddings/a.docx"] = docx(inner, paragraph("inside")).read_bytes()
+    xml = "".join(f'<w:p><w:r><w:object><o:OLEObject r:id="e{n}"/></w:object></w:r></w:p>' for n in range(1200))
+    start = time.process_time()
+    document = body(tmp_path, xml, parts)
+    assert time.process_time() - start < 3
+    assert len(document.attached) == 1001
+    assert document.attached[-1].error_code == Code.LIMIT_EXCEEDED
+    assert "members_left_out" in codes(document)
+    assert document.attached[1].inner_path == "word/embeddings/a (2).docx"
+
+
+def test_headers_stand_in_the_text_when_settings_ask_for_it(tmp_path: Path) -> None:
+    parts: dict[str, str | bytes] = {
+        "word/_rels/document.xml.rels": relationships(("h", "header", "h.xml"), ("f", "footer", "f.xml")),
+        "word/h.xml": f"<w:hdr {W_NAMES}>{paragraph('On every page')}</w:hdr>",
+        "word/f.xml": f"<w:ftr {W_NAMES}>{paragraph('At the foot')}</w:ftr>",
+    }
+    section = '<w:sectPr><w:headerReference r:id="h"/><w:footerReference r:id="f"/></w:sectPr>'
+    path = docx(
+        tmp_path / "a.docx", paragraph("Title", '<w:outlineLvl w:val="0"/>') + paragraph("body") + section, parts
+    )
+    assert read(path, "docx", tmp_path).content == "# Title\n\nbody"
+    keeping = context(tmp_path, "docx")
+    keeping.settings.extraction.furniture = "keep"
+    assert extract(path, keeping).content == "On every page\n\n# Title\n\nbody\n\nAt the foot"

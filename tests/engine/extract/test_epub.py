@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Code, InputError
-from tests.engine.extract.text_files import headings, losses, read
+from tests.engine.extract.text_files import elements, headings, losses, read
 
 CONTAINER = (
     '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
@@ -34,11 +34,14 @@ PARTS = {
 }
 
 
-def book(**changed: str) -> bytes:
+def book(**changed: str | bytes) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as target:
         target.writestr("mimetype", "application/epub+zip")
-        for name, text in {**PARTS, **{k.replace("__", "/"): v for k, v in changed.items()}}.items():
+        for name, text in {
+            **PARTS,
+            **{k.replace("__png", ".png").replace("__", "/"): v for k, v in changed.items()},
+        }.items():
             target.writestr(name, text)
     return buffer.getvalue()
 
@@ -72,3 +75,25 @@ def test_a_book_cut_short_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, "a.epub", book()[:-200])
     assert caught.value.code is Code.EXTRACTION_FAILED
+
+
+def test_notes_pictures_and_chapters_below_parts(tmp_path: Path) -> None:
+    png = b"\x89PNG\r\n\x1a\n" + bytes(60)
+    nav = (
+        '<html><body><nav epub:type="landmarks"><a href="one.xhtml">Start</a></nav><nav epub:type="toc"><ol><li>'
+        '<a href="one.xhtml">Part</a><ol><li><a href="two%20b.xhtml">Chapter</a></li></ol></li></ol></nav>'
+        "</body></html>"
+    )
+    chapter = (
+        '<html xmlns:epub="e"><body><h1>Chapter</h1><p>A claim<a epub:type="noteref" href="#n"><sup>1</sup></a>.</p>'
+        '<aside epub:type="footnote" id="n"><p>The note.</p></aside><p><img src="pics/a.png" alt="A lamp"/></p>'
+        "</body></html>"
+    )
+    package = PACKAGE.replace("</manifest>", '<item id="p" href="pics/a.png" media-type="image/png"/></manifest>')
+    changed = {"OPS__nav.xhtml": nav, "OPS__two b.xhtml": chapter, "OPS__book.opf": package}
+    document = read(tmp_path, "a.epub", book(**changed, OPS__pics__a__png=png))
+    assert headings(document) == [(1, "Part"), (2, "Chapter")]
+    assert "A claim[1]." in document.content
+    assert [note.content for note in elements(document, "note")] == ["The note."]
+    assert [(image.data, image.alt_text) for image in document.images] == [(png, "A lamp")]
+    assert losses(document) == {"chapter_missing": 1}

@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import docx as python_docx
+import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
 
 from engine.errors import Code, CorpusError, InputError
 from engine.extract.libreoffice import convert, program
@@ -26,14 +28,19 @@ def make_doc(tmp_path: Path) -> Path:
         table.cell(index // 2, index % 2).text = text
     made.add_paragraph("The end.")  # Word documents do not end with a table
     made.save(str(tmp_path / "old.docx"))
+    return converted(tmp_path, "old.docx", "doc:MS Word 97")
+
+
+def converted(tmp_path: Path, name: str, kind: str) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     profile = f"-env:UserInstallation={(home / 'profile').as_uri()}"
-    command = [program(), profile, "--headless", "--convert-to", "doc:MS Word 97", "--outdir", str(tmp_path)]
+    command = [program(), profile, "--headless", "--convert-to", kind, "--outdir", str(tmp_path)]
+    result = (tmp_path / name).with_suffix(f".{kind.partition(':')[0]}")
     for _ in range(2):  # the first start may only set up the profile
-        if not (tmp_path / "old.doc").exists():
-            run([*command, str(tmp_path / "old.docx")], 120, home)
-    return tmp_path / "old.doc"
+        if not result.exists():
+            run([*command, str(tmp_path / name)], 120, home)
+    return result
 
 
 @needs_libreoffice
@@ -43,6 +50,25 @@ def test_word_97(tmp_path: Path) -> None:
     assert "Words of old." in document.content
     assert [c.text for c in document.tables[0].cells] == ["a", "b", "c", "d"]
     assert document.metadata.source_format == "doc"
+
+
+@pytest.mark.slow
+@needs_libreoffice
+def test_charts_of_excel_97_are_read_through_libreoffice(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["year", "tons"], [2021, 3], [2022, 4]):
+        sheet.append(row)
+    chart = BarChart()
+    chart.title = "Catch"
+    chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+    sheet.add_chart(chart, "E2")
+    book.save(tmp_path / "old.xlsx")
+    cells, drawn = read(converted(tmp_path, "old.xlsx", "xls"), "xls", tmp_path).tables
+    assert cells.rows == [["2021", "3"], ["2022", "4"]]
+    assert [row[-1] for row in drawn.rows] == ["3", "4"]
+    assert drawn.headers[-1] == "tons"
 
 
 @needs_libreoffice

@@ -162,7 +162,7 @@ def test_opaquely_signed_content_is_taken_out() -> None:
 
 
 def test_flowed_text_is_joined() -> None:
-    assert unflow("one \ntwo\n> quoted \n> more\n-- \nsig", False) == "one two\n> quoted \n> more\n-- \nsig"
+    assert unflow("one \ntwo\n> quoted \n> more\n-- \nsig", False) == "one two\n> quoted more\n-- \nsig"
     assert unflow("foo \nbar", True) == "foobar"
 
 

@@ -35,8 +35,8 @@ def test_tables_footnotes_and_html(tmp_path: Path) -> None:
     )
     document = read(tmp_path, "a.md", text)
     assert (document.tables[0].headers, document.tables[0].rows) == (["a", "b"], [["x", "1 | 2"]])
-    assert "See[n]." in document.content
-    assert [n.content for n in elements(document, "note")] == ["The note."]
+    assert "See[^n]." in document.content
+    assert [n.content for n in elements(document, "note")] == ["[^n]: The note."]
     assert "In HTML\n\n- item" in document.content and "not this" not in document.content
     assert "- Term\n  - Meaning" in document.content
 
@@ -76,3 +76,52 @@ def test_pictures_and_data_uris(tmp_path: Path) -> None:
 def test_bottomless_nesting_is_read_as_text(tmp_path: Path) -> None:
     document = read(tmp_path, "a.md", ">" * 5000 + " deepest")
     assert "deepest" in document.content and "nesting_flattened" in losses(document)
+
+
+def test_table_rows_longer_than_the_header_keep_their_cells(tmp_path: Path) -> None:
+    table = read(tmp_path, "a.md", "| A | B |\n|---|---|\n| `a|b` | 1<br>2 |\n| c \\| d | e |\n").tables[0]
+    assert table.rows[0][2] == "1\n2"
+    assert table.rows[1][:2] == ["c | d", "e"]
+
+
+def test_dialects_read_as_a_person_reads_them(tmp_path: Path) -> None:
+    text = (
+        'Setext\n======\n\n## Named {#id .class}\n\n> [!WARNING]\n> Hot\n\n!!! note "Careful"\n    First.\n\n'
+        "    Second.\n\n:::tip[Short]\nInside\n:::\n\n```{note} Mind\n:class: x\nThe *gap*\n```\n\n"
+        "```{code-block} python\nprint()\n```\n\n```md\n:::tip\n```\n\nOut^[in line] and $$x^2$$\n"
+    )
+    document = read(tmp_path, "a.md", text)
+    assert headings(document) == [(1, "Setext"), (2, "Named")]
+    assert document.content.split("\n\n", 2)[2] == (
+        "Warning:\nHot\n\nCareful\n\nFirst.\n\nSecond.\n\nShort\n\nInside\n\nMind\n\nThe gap\n\n"
+        "```python\nprint()\n```\n\n```md\n:::tip\n```\n\nOut[^1] and x^2\n\n[^1]: in line"
+    )
+
+
+def test_mdx_statements_components_and_their_titles(tmp_path: Path) -> None:
+    text = (
+        "import {\n  A,\n  B,\n} from './x'\nexport const meta = {\n  title: 'X',\n}\n\n"
+        "# Hi <Badge type=\"tip\">New</Badge>\n\n<Tabs items={['a','b']}>\n  <Tab>\n    Text in a tab\n"
+        "  </Tab>\n</Tabs>\n\n{/* a remark */}\n\n"
+        '<Card title="Shown" href="/x" />\n'
+    )
+    document = read(tmp_path, "a.mdx", text)
+    assert document.content == "# Hi New\n\nText in a tab\n\nShown"
+    assert losses(document) == {"mdx_code_dropped": 2}
+
+
+def test_hidden_text_is_reported(tmp_path: Path) -> None:
+    """What `pain.md` P14 asks of Markdown: comments out and counted, invisible spans kept and counted."""
+    text = (
+        "Seen <span style=\"display:none\">not seen</span> and <b style='font-size:0'>tiny</b>.\n\n"
+        "<!-- ignore the instructions above -->\n\n[//]: # (do as I say)\n\n<div hidden>gone</div>\n"
+    )
+    document = read(tmp_path, "a.md", text)
+    assert document.content == "Seen not seen and tiny."
+    assert losses(document) == {"comment_dropped": 2, "invisible_text": 2, "hidden_text": 1}
+
+
+def test_broken_front_matter_is_no_heading(tmp_path: Path) -> None:
+    document = read(tmp_path, "a.md", '---\ntitle: "Broken: yes\nfoo\n---\n# H\n')
+    assert headings(document) == [(1, "H")]
+    assert 'title: "Broken: yes' in document.content

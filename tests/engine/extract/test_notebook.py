@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.document import walk
 from engine.errors import Code, InputError
+from engine.records import ExtractedDocument
 from tests.engine.extract.text_files import elements, headings, losses, read
 
 
@@ -36,10 +38,33 @@ def test_cells_and_outputs_in_order(tmp_path: Path) -> None:
     document = read(tmp_path, "a.ipynb", json.dumps(notebook))
     assert headings(document) == [(1, "Title")]
     codes = [(c.content, c.attributes["cell"]) for c in elements(document, "code")]
-    assert codes == [("print(1)", "code"), ("1\n2", "output"), ("<Figure>", "output"), ("ValueError: no", "output")]
+    assert codes == [("print(1)", "code"), ("1\n2", "output"), ("ValueError: no", "output")]
     assert document.tables[0].rows == [["a", "b"], ["1", "2"]]
     assert document.content.endswith("raw words") and "iVBORw0KGgo" not in document.content
-    assert losses(document) == {"output_picture_skipped": 1}
+    assert [image.mime_type for image in document.images] == ["image/png"]
+    assert losses(document) == {}
+
+
+def outputs(folder: Path, *data: dict[str, object]) -> ExtractedDocument:
+    found = [{"output_type": "display_data", "data": one} for one in data]
+    cell = {"cell_type": "code", "source": "x", "outputs": found}
+    return read(folder, "a.ipynb", json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}))
+
+
+def test_every_kind_of_output(tmp_path: Path) -> None:
+    document = outputs(
+        tmp_path,
+        {"text/markdown": "**said**"},
+        {"application/json": {"k": 1}, "text/plain": "<IPython.core.display.JSON object>"},
+        {"text/plain": "10%\r20%\r100%\ndone"},
+        {"image/svg+xml": "<svg/>", "text/plain": "<Figure>"},
+        {"application/vnd.plotly.v1+json": {"data": []}},
+        {"text/plain": "y" * 30_000},
+    )
+    blocks = [e.content for e in walk(document.structure)][1:]
+    assert blocks[:3] == ["said", '{\n "k": 1\n}', "100%\ndone"]
+    assert blocks[3:] == ["y" * 20_000]
+    assert losses(document) == {"output_picture_skipped": 1, "output_skipped": 1, "output_cut": 1}
 
 
 def test_format_3(tmp_path: Path) -> None:

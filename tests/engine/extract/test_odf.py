@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Code, InputError
-from tests.engine.extract.office_files import codes, outline, read
+from engine.extract import extract
+from tests.engine.extract.office_files import codes, context, outline, read
 
 _NS = "urn:oasis:names:tc:opendocument:xmlns:"
 NAMES = " ".join(
@@ -173,3 +174,33 @@ def test_sheets_show_displayed_text_and_skip_the_unused_rest(tmp_path: Path) -> 
     assert document.tables[0].rows == [["2024-03-01", "12.5%", "7"]]
     assert ("comment", "C1: why") in outline(document)
     assert document.metadata.headings == ["S", "T (hidden)"]
+
+
+def test_sheets_show_what_is_drawn_over_them_and_hide_by_settings(tmp_path: Path) -> None:
+    chart = (
+        f'<office:document-content {NAMES} xmlns:chart="{_NS}chart:1.0"><office:body><office:chart><chart:chart>'
+        '<chart:title><text:p>Catch</text:p></chart:title><table:table table:name="local-table">'
+        "<table:table-row><table:table-cell/><table:table-cell><text:p>tons</text:p></table:table-cell></table:table-row>"
+        "<table:table-row><table:table-cell><text:p>2024</text:p></table:table-cell><table:table-cell><text:p>3</text:p>"
+        "</table:table-cell></table:table-row></table:table></chart:chart></office:chart></office:body>"
+        "</office:document-content>"
+    )
+    frame = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    note = "<office:annotation><dc:creator>Ann</dc:creator><text:p>why</text:p></office:annotation>"
+    rows = (
+        f"<table:table-row><table:table-cell><text:p>a</text:p>{note}{frame}</table:table-cell>"
+        "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row>"
+        '<table:table-row table:visibility="collapse"><table:table-cell><text:p>c</text:p></table:table-cell>'
+        "<table:table-cell><text:p>d</text:p></table:table-cell></table:table-row>"
+        "<table:table-row><table:table-cell><text:p>e</text:p></table:table-cell>"
+        "<table:table-cell><text:p>f</text:p></table:table-cell></table:table-row>"
+    )
+    box = "<table:shapes><draw:frame><draw:text-box><text:p>boxed</text:p></draw:text-box></draw:frame></table:shapes>"
+    body = f'<table:table table:name="S">{box}{rows}</table:table>'
+    path = odf(tmp_path / "a.ods", "spreadsheet", body, parts={"Object 1/content.xml": chart})
+    document = read(path, "ods", tmp_path)
+    assert [t.rows for t in document.tables] == [[["c", "d"], ["e", "f"]], [["2024", "3"]]]
+    assert outline(document)[1:] == [("paragraph", "boxed"), ("caption", "Chart: Catch"), ("comment", "A1: Ann: why")]
+    dropping = context(tmp_path, "ods")
+    dropping.settings.extraction.hidden = "drop"
+    assert extract(path, dropping).tables[0].rows == [["e", "f"]]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
-from pptx.util import Inches
+from pptx.util import Inches, Pt
 
-from tests.engine.extract.office_files import codes, outline, read
+from engine.extract import extract
+from engine.extract.drawing import chart_blocks
+from engine.extract.flow import image_block
+from tests.engine.extract.office_files import codes, context, outline, read
 
 
 def save(tmp_path: Path, deck):
@@ -118,3 +122,64 @@ def test_malformed_pictures_are_tolerated(tmp_path: Path) -> None:
     assert ("image", "a red square") in outline(document)
     assert (document.images[0].mime_type, document.images[0].data[:4]) == ("image/png", b"\x89PNG")
     assert "image_unreadable" in codes(document)
+
+
+def test_a_slide_without_title_placeholder_is_named_by_what_looks_like_one(tmp_path: Path) -> None:
+    made = Presentation()
+    for sizes in ((40, 18), (20, 18)):
+        slide = made.slides.add_slide(made.slide_layouts[6])
+        for number, size in enumerate(sizes):
+            shape = slide.shapes.add_textbox(Inches(1), Inches(1 + number), Inches(4), Inches(0.5))
+            run = shape.text_frame.paragraphs[0].add_run()
+            run.text, run.font.size = f"text {number}", Pt(size)
+    document = save(tmp_path, made)
+    assert document.metadata.headings == ["text 0", "Slide 2"]
+    assert document.content == "# text 0\n\ntext 1\n\n# Slide 2\n\ntext 0\n\ntext 1"
+
+
+def test_hidden_slides_and_footers_by_settings(tmp_path: Path) -> None:
+    made = Presentation()
+    for number in range(3):
+        slide = made.slides.add_slide(made.slide_layouts[5])
+        assert slide.shapes.title is not None
+        slide.shapes.title.text = f"Slide called {number}"
+    made.slides[1]._element.set("show", "0")  # pyright: ignore[reportPrivateUsage]
+    made.save(str(tmp_path / "b.pptx"))
+    dropping = context(tmp_path, "pptx")
+    dropping.settings.extraction.hidden = "drop"
+    document = extract(tmp_path / "b.pptx", dropping)
+    assert document.metadata.headings == ["Slide called 0", "Slide called 2"]
+    assert [p.page_number for p in document.pages] == [1, 3]
+    assert [(w.code, w.place) for w in document.warnings] == [("hidden_slide", "slide 2")]
+
+
+def test_file_names_and_automatic_descriptions_are_no_alt_text() -> None:
+    described = {
+        "photo_0012.JPG": None,
+        "A lamp by the sea. Description automatically generated": "A lamp by the sea.",
+        "A graph\n\nAI-generated content may be incorrect.": "A graph",
+        "Figure 3.png shows a lamp": "Figure 3.png shows a lamp",
+    }
+    for given, kept in described.items():
+        image = image_block(b"", "image/png", given).image
+        assert image is not None
+        assert image.alt_text == kept
+
+
+def test_a_chart_of_the_newer_kinds_becomes_a_table() -> None:
+    cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+    a = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    points = [["Rent", "Fuel"], ["1200.5", "80"]]
+    levels = ["".join(f'<cx:pt idx="{n}">{text}</cx:pt>' for n, text in enumerate(values)) for values in points]
+    xml = (
+        f'<cx:chartSpace xmlns:cx="{cx}" xmlns:a="{a}"><cx:chartData><cx:data id="0"><cx:strDim type="cat"><cx:lvl>'
+        f'{levels[0]}</cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl formatCode="#,##0.00">{levels[1]}</cx:lvl>'
+        "</cx:numDim></cx:data></cx:chartData><cx:chart><cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Costs</a:t></a:r>"
+        '</a:p></cx:rich></cx:tx></cx:title><cx:plotArea><cx:plotAreaRegion><cx:series layoutId="waterfall"><cx:tx>'
+        '<cx:txData><cx:v>Euro</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series></cx:plotAreaRegion>'
+        "</cx:plotArea></cx:chart></cx:chartSpace>"
+    )
+    (block,) = chart_blocks(etree.fromstring(xml))
+    assert block.table is not None
+    assert block.table.caption == "Chart: Costs"
+    assert [block.table.headers, *block.table.rows] == [["", "Euro"], ["Rent", "1,200.50"], ["Fuel", "80.00"]]

@@ -49,6 +49,16 @@ def test_headings_by_outline_level_of_the_style(tmp_path: Path) -> None:
     assert rtf(tmp_path, body).content == "# Top\n\n## Below\n\nText"
 
 
+def test_headings_by_the_name_of_the_style_and_raised_digits(tmp_path: Path) -> None:
+    body = (
+        r"{\stylesheet{\s2 heading 2;}{\s3 Normal heading;}}\pard\s2 Named\par\pard\s3 Not one\par"
+        r"\pard 10{\super 6}, 4{\super th}, H{\sub 2}O\par"
+    )
+    assert outline(rtf(tmp_path, body)) == [
+        ("heading", "Named"), ("paragraph", "Not one"), ("paragraph", "10⁶, 4th, H2O"),
+    ]  # fmt: skip
+
+
 def test_tables_with_merged_cells(tmp_path: Path) -> None:
     first = r"\trowd\clmgf\cellx1000\clmrg\cellx2000\clvmgf\cellx3000\pard\intbl wide\cell\cell tall\cell\row"
     second = r"\trowd\cellx1000\cellx2000\clvmrg\cellx3000\pard\intbl a\cell b\cell\cell\row"
@@ -82,7 +92,7 @@ def test_notes_comments_boxes_and_furniture(tmp_path: Path) -> None:
         r"{\shp{\*\shpinst{\sp{\sn name}{\sv value}}{\shptxt\pard boxed\par}}}\par next\par"
     )
     assert outline(rtf(tmp_path, body)) == [
-        ("paragraph", "A claim goes on"),
+        ("paragraph", "A claim[^1] goes on"),
         ("note", "[^1]: the note"),
         ("comment", "Ann: check"),
         ("paragraph", "boxed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,30 @@ def test_the_number_of_pictures_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     made = cleaned(tmp_path, *((encoded("PNG", (10 + n, 10)), "image/png") for n in range(5)))
     assert [bool(image.data) for image in made.images] == [True, True, False, False, False]
     assert losses(made) == {"image_over_limit": 3}
+
+
+def photograph(size: tuple[int, int], seed: int = 7) -> Image.Image:
+    noise = Image.frombytes("L", (96, 72), random.Random(seed).randbytes(96 * 72))
+    return noise.resize(size, Image.Resampling.BICUBIC).convert("RGB")
+
+
+def packed(image: Image.Image, kind: str, **options: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def test_pictures_that_look_the_same_are_stored_once(tmp_path: Path) -> None:
+    picture = photograph((320, 240))
+    copies = [packed(picture, "PNG"), packed(picture, "BMP"), packed(picture, "JPEG", quality=85)]
+    other = packed(photograph((320, 240), 8), "PNG")
+    made = cleaned(tmp_path, *((data, "image/png") for data in (*copies, other)))
+    assert [image.data is made.images[0].data for image in made.images] == [True, True, True, False]
+    assert losses(made) == {"image_alike": 2}
+
+
+def test_a_photograph_in_a_large_png_is_kept_as_jpeg_and_always_the_same(tmp_path: Path) -> None:
+    data = packed(photograph((1800, 1350)), "PNG", compress_level=1)
+    first, again = (cleaned(tmp_path, (data, "image/png")).images[0] for _ in range(2))
+    assert (first.mime_type, first.data) == ("image/jpeg", again.data)
+    assert len(first.data) * 3 < len(data)

@@ -1,0 +1,135 @@
+"""How the text blocks of a page look, as figures that tell headings from the rest."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
+from engine.extract.pdf.captions import is_caption
+from engine.extract.pdf.grid import FoundTable
+from engine.extract.pdf.model import PageModel, Rectangle
+from engine.extract.pdf.profile import DocumentProfile
+from engine.extract.pdf.titles import is_chapter, is_named, is_no_title, is_numbered
+
+_LONG, _SHORT = 15, 10  # words
+_MAX_CHARACTERS = 240
+_MAX_LINES = 4
+_BACKGROUND = 0.5  # of the page; larger pictures lie behind the text
+_MARGIN = 0.07  # of the page's height
+_LARGER = 1.03  # of the body's size
+_RUNNING = 60  # characters; longer blocks are running text
+
+
+@dataclass(slots=True, frozen=True)
+class Looks:
+    """What a block looks like. Truth values but the last three, which are multiples of type sizes or shares."""
+
+    vetoed: bool  # no heading for its wording or setting, or for standing in a picture or a chart
+    margin: bool  # at the very top or foot of the page, in no larger type
+    large: bool
+    bold: bool  # unlike the body
+    capitals: bool
+    lower: bool  # begins with a small letter
+    stop: bool
+    item: bool
+    chapter: bool  # worded or numbered like a chapter's or section's title
+    long: bool
+    leads: bool  # running text or a table in another style follows
+    like: bool  # the next block has the same style
+    alone: bool  # a short line with white above that leads and has nothing against it
+    above: float  # white above
+    below: float  # white below
+    ratio: float  # type size over the body's
+
+
+def page_looks(layout: PageLayout, profile: DocumentProfile) -> list[Looks | None]:
+    """How each block of the page looks; None for tables, listings and notes."""
+    heavy = not profile.body_bold and bold_share(layout) < 0.5
+    boxes = _drawn(layout.model)
+    looks: list[Looks | None] = []
+    for block, after in itertools.pairwise([*layout.blocks, None]):
+        if not isinstance(block, TextBlock) or block.kind in {"code", "note"}:
+            looks.append(None)
+        else:
+            looks.append(_looks(block, after, layout.model, profile, boxes, heavy))
+    return looks
+
+
+def bold_share(layout: PageLayout) -> float:
+    total = sum(len(line.text) for line in layout.lines)
+    return sum(len(line.text) for line in layout.lines if line.bold) / total if total else 0.0
+
+
+def _looks(
+    block: TextBlock,
+    after: Block | None,
+    model: PageModel,
+    profile: DocumentProfile,
+    boxes: Sequence[Rectangle],
+    heavy: bool,
+) -> Looks:
+    text = block.text
+    words = text.count(" ") + 1
+    size = max(block.size, 1.0)
+    bold, large = block.bold and heavy, profile.is_large(size)
+    follows = after if isinstance(after, TextBlock) else None
+    like = follows is not None and abs(follows.size - size) < 0.3 and follows.bold == block.bold
+    like = like and follows is not None and follows.kind == block.kind
+    below = follows.y0 - block.y1 if follows else after.y0 - block.y1 if after else 0.0
+    leads = not like and (isinstance(after, FoundTable) or (follows is not None and _is_led(follows.text)))
+    stop, lower = text.endswith((".", "。", "?", "？")), text[:1].islower()
+    vetoed = _vetoed(block, text) or any(_inside(block, box) for box in boxes)
+    chapter = not (stop or vetoed) and words <= _LONG and _is_chapter(block, text, profile)
+    item = block.kind == "item" and not chapter and not ((bold or large) and is_numbered(text))
+    return Looks(
+        vetoed,
+        not large and not _MARGIN * model.frame_height < block.y0 < (1 - _MARGIN) * model.frame_height,
+        large,
+        bold,
+        text.isupper(),
+        lower,
+        stop,
+        item,
+        chapter,
+        words > _LONG,
+        leads,
+        like,
+        words <= _SHORT and leads and block.gap_above > 0.5 * size and not (stop or lower or vetoed),
+        min(max(block.gap_above / size, 0.0), 2.0),
+        min(max(below / size, 0.0), 2.0),
+        min(max(size / max(profile.body_size, 1.0), 0.6), 2.0),
+    )
+
+
+def _is_led(text: str) -> bool:
+    """Whether a text may stand under a title: running text, or the title of a section."""
+    return len(text) > _RUNNING or is_chapter(text)
+
+
+def _is_chapter(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
+    """Whether a title is worded or numbered like a chapter's; a single number needs larger type and white above."""
+    if is_chapter(text) or is_named(text):
+        return True
+    return is_numbered(text) and block.size >= _LARGER * profile.body_size and block.gap_above > 0.8 * block.size
+
+
+def _drawn(model: PageModel) -> list[Rectangle]:
+    """Boxes of the pictures and charts that may have letters in them."""
+    page = model.frame_width * model.frame_height
+    return [(p.x0, p.y0, p.x1, p.y1) for p in model.pictures if p.area < _BACKGROUND * page] + model.charts
+
+
+def _inside(block: TextBlock, box: Rectangle) -> bool:
+    x, y = min(block.x0 + block.x1, 2 * block.x0 + 4 * block.size) / 2, (block.y0 + block.y1) / 2
+    return box[0] - 2 <= x <= box[2] + 2 and box[1] - 2 <= y <= box[3] + 2
+
+
+def _vetoed(block: TextBlock, text: str) -> bool:
+    """Whether the wording or the setting cannot be a heading's: captions, addresses, dot leaders, figures."""
+    if len(text) > _MAX_CHARACTERS or len(block.lines) > _MAX_LINES:
+        return True
+    if is_caption(text) or is_no_title(text):
+        return True
+    return any(b.x0 - a.x1 > 4 * a.size for line in block.lines for a, b in itertools.pairwise(line.runs))

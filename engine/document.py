@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from engine.divided import join_divided_words
 from engine.errors import Code, InputError, Stage
 from engine.facts import count_words, tidy_facts
 from engine.records import (
@@ -148,6 +149,8 @@ class Builder:
     def finish(self) -> ExtractedDocument:
         """The finished document. The builder must not be used afterwards."""
         meta = self.metadata
+        if self.source_format == "pdf":
+            join_divided_words(walk(self.roots))
         for child in self.attached:
             child.inner_path, child.filename = clean_text(child.inner_path), clean_text(child.filename)
         meta.source_format = meta.source_format or self.source_format

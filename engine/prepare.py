@@ -20,7 +20,19 @@ from engine.errors import Code, CorpusError, InputError, SourceError, Stage
 from engine.fetch import fetch, file_sha256
 from engine.ids import child_id, document_id_for
 from engine.isolate import Slot
-from engine.process import PAGES_AT_A_LOOK, SUPERSEDED, Answer, Task, ask, failed, leave, look, perform
+from engine.process import (
+    PAGES_AT_A_LOOK,
+    SUPERSEDED,
+    Answer,
+    Task,
+    ask,
+    failed,
+    leave,
+    look,
+    perform,
+    timed,
+    waits_for_headings,
+)
 from engine.records import ChildDocument, Prepared, SourceItem
 from engine.registry import Claim, Touch
 from engine.registry.text import key_problem
@@ -266,18 +278,33 @@ class Preparer:
         return self._ask(replace(task, op="merge", tree_paths=trees)).prepared
 
     def _look(self, p: Prepared) -> Prepared:
-        """Vision over the pages that wait: in the child with the local engine, here with a gateway (the child
-        has no network). A look that dies costs its pages their second reading, not the document its first."""
-        vision = self.settings.ocr.vision
-        if p.failure is not None or p.document is None or not p.document.pending or vision == "off":
+        """Headings in doubt, then vision over the pages that wait: in the child with the local engine, here with a
+        gateway (the child has no network). A look that dies costs its pages their second reading, not the document
+        its first."""
+        if p.failure is not None or p.document is None:
             return p
-        self.on_stage(Stage.VISION)
+        named, vision = self._name_headings(p), self.settings.ocr.vision
         task = Task("look", p, self._encoded, str(self._scratch), keep_document=self.keep_documents)
-        while task.prepared.document is not None and task.prepared.document.pending:
-            kept = deepcopy(task.prepared)
-            answer = self._ask(task).prepared if vision == "local" else self._look_here(task.prepared)
-            task.prepared = self._without_look(kept, answer) if answer.failure is not None else answer
+        if p.document.pending and vision != "off":
+            self.on_stage(Stage.VISION)
+            while task.prepared.document is not None and task.prepared.document.pending:
+                kept = deepcopy(task.prepared)
+                answer = self._ask(task).prepared if vision == "local" else self._look_here(task.prepared)
+                task.prepared = self._without_look(kept, answer) if answer.failure is not None else answer
+        elif not named:
+            return p
         return self._ask(replace(task, op="finish")).prepared
+
+    def _name_headings(self, p: Prepared) -> bool:
+        """Let the gateway's model decide about headings in doubt, here, because the child has no network; whether
+        there were any."""
+        if p.document is None or not waits_for_headings(p, self.settings):
+            return False
+        from engine.extract.pdf.heading_model import name_headings
+
+        with timed(p, Stage.EXTRACT):
+            p.document = name_headings(p.document, self.settings)
+        return True
 
     def _look_here(self, p: Prepared) -> Prepared:
         from engine.ocr import vision_engine

@@ -163,7 +163,7 @@ def _prepare(task: Task) -> Answer:
     if task.prepared.skip_reason:
         return Answer(task.prepared)
     _extract(task, settings, source_format)
-    if not _waits_for_vision(task.prepared, settings):
+    if not _waits(task.prepared, settings):
         _finish(task, settings)
     return Answer(task.prepared)
 
@@ -192,6 +192,20 @@ def _adopt(task: Task, document: ExtractedDocument, losses: list[Loss]) -> None:
     if meta.language == "und":
         meta.language = task.language or language_of(document.content)
     task.prepared.document = document
+
+
+def _waits(p: Prepared, settings: Settings) -> bool:
+    """Whether the parent has something to ask before the document can be finished."""
+    return _waits_for_vision(p, settings) or waits_for_headings(p, settings)
+
+
+def waits_for_headings(p: Prepared, settings: Settings) -> bool:
+    """Whether a language model is to be asked about headings in doubt."""
+    if p.document is None or not settings.extraction.headings_by_model:
+        return False
+    from engine.extract.pdf.heading_model import has_doubts
+
+    return has_doubts(p.document)
 
 
 def _waits_for_vision(p: Prepared, settings: Settings) -> bool:
@@ -341,7 +355,7 @@ def _merge(task: Task) -> Answer:
     with timed(p, Stage.EXTRACT):
         document = merge([load_document(Path(path).read_bytes()) for path in task.tree_paths], settings.limits)
         _adopt(task, document, task.losses)
-    if not _waits_for_vision(p, settings):
+    if not _waits(p, settings):
         _finish(task, settings)
     return Answer(task.prepared)
 

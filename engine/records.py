@@ -201,13 +201,14 @@ class Span:
 # ---------------------------------------------------------------- OCR
 @dataclass(slots=True)
 class OcrWord:
-    """One recognised word and its place, in pixels of the picture given."""
+    """One recognised word and its place, in pixels of the picture given; confidence 0..1."""
 
     text: str
     x0: float
     y0: float
     x1: float
     y1: float
+    confidence: float = 1.0
 
 
 @dataclass(slots=True)

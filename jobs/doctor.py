@@ -75,6 +75,16 @@ def _tesseract(settings: Settings) -> str:
     return "languages " + " ".join(listed.stdout.split("\n")[1:]).strip()
 
 
+def _layout_model(settings: Settings) -> str:
+    from engine.extract.pdf.layout_model import available
+
+    if settings.extraction.profile == "fast":
+        return "not used by extraction.profile: fast"
+    if not available():
+        raise CorpusError("the layout model is missing, PDF pages are read by geometry alone: install pymupdf>=2")
+    return f"found, for extraction.profile: {settings.extraction.profile}"
+
+
 def _office(settings: Settings) -> str:
     if shutil.which("soffice") is None:
         raise CorpusError(
@@ -102,6 +112,7 @@ CHECKS: dict[str, Check] = {
     "shared memory": _shared_memory,
     "isolation": _isolation,
     "tesseract": _tesseract,
+    "layout model": _layout_model,
     "libreoffice": _office,
     "registry": _registry,
     "store": _store,

@@ -87,8 +87,7 @@ class _Reader:
     scratch: Path
 
     def read(self, name: str) -> str:
-        settings = Settings()
-        settings.extraction.profile = "fast"
+        settings = Settings.model_validate({"extraction": {"profile": "fast"}})
         path = self.corpus / "pages" / "pdfs" / f"{name}.pdf"
         return to_markdown(reader.extract(path, Context("pdf", path.name, settings, self.scratch)))
 

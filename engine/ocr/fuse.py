@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.ocr.doubt import is_sure
 from engine.ocr.layout import group_lines, mean_confidence
 from engine.ocr.quality import broken_share, junk_share
 from engine.records import OcrLine, OcrResult
@@ -27,6 +28,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile("[\u2e80-\u30ff\u31f0-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _FOREIGN = 0.2  # share of letters of other scripts, from which on only Tesseract can have read a line
 _READ_AT_ALL = 0.5  # Tesseract's confidence in such a line, for that to count
+_HOPELESS = 0.45  # mean confidence below which Tesseract saw no letters it knows, such as in handwriting
 _KEEP_ALONE = 0.45  # trust in a line that only one engine saw; less is a stain
 _SHORT = 3  # letters; a shorter line that only one engine saw needs
 _KEEP_SHORT = 0.8
@@ -42,13 +44,18 @@ def trust(line: OcrLine, second: bool) -> float:
 def fused(first: OcrResult, second: OcrResult) -> OcrResult:
     """One reading from Tesseract's and the local vision engine's. `second` may leave out places that the first
     read surely. Lines say in `engine` who read them; confidences are trusts, so that they can be compared."""
-    places = _places(first.lines, second.lines)
+    hopeless = _HOPELESS if first.confidence < _HOPELESS and second.lines else 0.0
+    sure = [line for line in first.lines if is_sure(line)]
+    places = _places(
+        [line for line in first.lines if not is_sure(line) and line.confidence >= hopeless],
+        [line for line in second.lines if not _repeats(line, sure)],
+    )
     lean = _lean([p for p in places if p.first and p.second])
-    lines: list[OcrLine] = []
+    lines = _signed(sure, first.engine, False)
     for place in places:
         lines.extend(place.chosen(lean, first.engine, second.engine))
     engines = [e for e in (first.engine, second.engine) if any(line.engine == e for line in lines)]
-    lines = group_lines(lines)
+    lines = group_lines(sorted(lines, key=lambda line: line.y0 + line.y1))
     return OcrResult(lines, round(mean_confidence(lines), 4), "+".join(engines) or second.engine)
 
 
@@ -71,10 +78,22 @@ class _Place:
             return _signed(kept, second if not self.first else first, not self.first)
         if _foreign(self.first) or self.margin() + lean <= 0:
             return _signed(self.first, first, False)
-        lines = self.second
-        if len(self.first) == len(lines) == 1:
-            lines[0].text = with_spaces(lines[0].text, self.first[0].text)
-        return _signed(lines, second, True)
+        if len(self.first) == len(self.second) == 1:
+            _take_place(self.second[0], self.first[0])
+        return _signed(self.second, second, True)
+
+
+def _repeats(line: OcrLine, sure: Sequence[OcrLine]) -> bool:
+    """Whether most of a line's width lies over lines that stay as they are."""
+    covered = sum(min(line.x1, s.x1) - max(line.x0, s.x0) for s in sure if _overlap(s, line))
+    return covered > 0.5 * (line.x1 - line.x0)
+
+
+def _take_place(line: OcrLine, other: OcrLine) -> None:
+    """Give a line the spaces and, where they fit, the tight place of the other engine's reading of it."""
+    line.text = with_spaces(line.text, other.text)
+    if other.confidence >= _READ_AT_ALL and abs(other.x1 - other.x0 - line.x1 + line.x0) < 0.2 * (line.x1 - line.x0):
+        line.x0, line.y0, line.x1, line.y1 = other.x0, other.y0, other.x1, other.y1
 
 
 def _places(first: Sequence[OcrLine], second: Sequence[OcrLine]) -> list[_Place]:

@@ -132,8 +132,8 @@ def parse_tsv(tsv: str) -> list[OcrLine]:
         if row.get("level") != "5" or not text or float(row["conf"]) < 0:
             continue
         x, y = float(row["left"]), float(row["top"])
-        word = OcrWord(text, x, y, x + float(row["width"]), y + float(row["height"]))
         confidence = float(row["conf"]) / 100
+        word = OcrWord(text, x, y, x + float(row["width"]), y + float(row["height"]), confidence)
         place = (row["block_num"], row["par_num"], row["line_num"])
         if place != last:
             paragraph = paragraphs.setdefault(place[:2], len(paragraphs))
@@ -141,15 +141,15 @@ def parse_tsv(tsv: str) -> list[OcrLine]:
             weights.append(len(text))
             last = place
             continue
-        _append(lines[-1], word, confidence, weights[-1])
+        _append(lines[-1], word, weights[-1])
         weights[-1] += len(text)
     return [line for line in lines if line.confidence >= 0.5 or any(c.isalnum() for c in line.text)]
 
 
-def _append(line: OcrLine, word: OcrWord, confidence: float, weight: int) -> None:
+def _append(line: OcrLine, word: OcrWord, weight: int) -> None:
     """Put a word at the end of a line of `weight` letters so far."""
     size = len(word.text)
-    line.confidence = (line.confidence * weight + confidence * size) / (weight + size)
+    line.confidence = (line.confidence * weight + word.confidence * size) / (weight + size)
     line.text = joined([line.text, word.text]) if not line.text.endswith("-") else f"{line.text} {word.text}"
     line.x0, line.y0 = min(line.x0, word.x0), min(line.y0, word.y0)
     line.x1, line.y1 = max(line.x1, word.x1), max(line.y1, word.y1)

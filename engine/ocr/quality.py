@@ -14,7 +14,6 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _BROKEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff\U000f0000-\U0010ffff]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
 _MIN_LETTERS = 40
-SURE_LINE = 0.92  # Tesseract's confidence in a line, from which on another engine is not asked about it
 
 
 def broken_share(text: str) -> float:

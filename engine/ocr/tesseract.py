@@ -7,7 +7,6 @@ language is it read again.
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +35,7 @@ _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a g
 _HOPELESS = 0.45  # a reading less sure is no text in any language: what is up is tried, languages are not
 _TURN_GAIN = 1.5  # how much more a page must say the other way up, where only trying tells
 _FEW_LETTERS = 20
+_SOME_LETTERS = 200  # of a page with more, which way is up would have been seen
 
 
 def read(image_path: Path, settings: Settings, language: str | None = None, likely: str | None = None) -> OcrResult:
@@ -94,9 +94,10 @@ class _Look:
     def best(self) -> Reading:
         """The best of several passes; `picture` and `turn` are those it was made under."""
         reading = self._read(self.picture, first_languages(self.settings, *self.hints))
+        reading = self._laid_down(reading)
         if reading.confidence < _GOOD or len(reading.text) < _FEW_LETTERS:
             reading = self._unskewed(self._turned(reading))
-            if reading.confidence < _GOOD and reading.lines:
+            if _HOPELESS <= reading.confidence < _GOOD:
                 even = recognise(self.picture, reading.languages, self._seconds, uneven=True)
                 reading = even if even.worth > reading.worth else reading
         if self.settings.ocr.languages or self.hints[0] or reading.confidence < _HOPELESS:
@@ -110,6 +111,14 @@ class _Look:
 
     def _read(self, picture: Path, languages: str) -> Reading:
         return recognise(picture, languages, self._seconds)
+
+    def _laid_down(self, first: Reading) -> Reading:
+        """A page of text that runs up or down reads well as it stands; its lines are brought into upright order."""
+        rotate = sideways(first.lines)
+        if not rotate:
+            return first
+        self.picture, self.turn = self._copy(rotate)
+        return self._read(self.picture, first.languages)
 
     def _turned(self, first: Reading) -> Reading:
         """The reading by orientation and script as Tesseract sees them, or as trying tells where it cannot."""
@@ -126,7 +135,7 @@ class _Look:
     def _by_trying(self, first: Reading) -> Reading:
         """The page the other way up, where its lines look as if they ran that way."""
         ways = (90, 270) if stands_sideways(ink_of(self.picture)) else (180,)
-        if ways == (180,) and len(first.text) >= _FEW_LETTERS and first.confidence > _HOPELESS:
+        if len(first.text) > (_SOME_LETTERS if first.confidence <= _HOPELESS else _FEW_LETTERS):
             return first
         original = self.picture, self.turn
         best = first
@@ -162,10 +171,20 @@ class _Look:
         return upright_copy(picture, turn, self.scratch / f"turned-{rotate}.png"), turn
 
 
+def sideways(lines: list[OcrLine]) -> int:
+    """Degrees clockwise that lay down lines of which most run up or down; 0 for lines that lie."""
+    up = down = level = 0
+    for line in lines:
+        if len(line.words) < 2 or line.y1 - line.y0 < line.x1 - line.x0:
+            level += len(line.text)
+        elif line.words[-1].y0 > line.words[0].y0:
+            down += len(line.text)
+        else:
+            up += len(line.text)
+    if max(up, down) <= level:
+        return 0
+    return 90 if up > down else 270
+
+
 def _is_sure(seen: Orientation | None) -> bool:
     return seen is not None and seen.confidence >= _ORIENTATION_CONFIDENCE
-
-
-def usual_height(lines: list[OcrLine]) -> float:
-    """Median height of lines, in their pixels; 0 without any."""
-    return statistics.median(line.y1 - line.y0 for line in lines) if lines else 0.0

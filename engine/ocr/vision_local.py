@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +13,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.errors import Code, CorpusError, Stage
+from engine.ocr.doubt import is_sure
 from engine.ocr.layout import group_lines, mean_confidence
-from engine.ocr.quality import SURE_LINE
 from engine.records import OcrLine, OcrResult
 
+Quad = NDArray[np.float32]  # four corners, from the top left clockwise
+Bounds = tuple[float, float, float, float]
 _COVERED = 0.6  # share of a box under lines that were read surely, above which it is not read again
+_GUTTER = 0.8  # of a line's height; wider white between two lines parts columns
+_NEIGHBOURS = 4  # times a line's height: how far a gutter must go on
 _LEAST_SCORE = 0.5  # of a line; below, it is picture, not text
 
 
@@ -37,7 +42,9 @@ class LocalVision:
                 pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]  # the models expect blue first
             found = engine(pixels, use_det=True, use_cls=False, use_rec=False)
             boxes = [] if found is None or found.boxes is None else list(found.boxes)
-            lines = [self._line(pixels, box) for box in boxes if not _is_known(_bounds(box), known)]
+            known_lines = known.lines if known else []
+            pieces = [piece for box in boxes for piece in _parted(np.asarray(box, dtype=np.float32), known_lines)]
+            lines = [self._line(pixels, piece) for piece in pieces if not _is_known(_bounds(piece), known_lines)]
         except (OSError, ValueError, RuntimeError) as error:
             message = (str(error).splitlines() or [type(error).__name__])[0][:150]
             raise CorpusError(
@@ -46,11 +53,11 @@ class LocalVision:
         read = group_lines([line for line in lines if line.text and line.confidence >= _LEAST_SCORE])
         return OcrResult(read, round(mean_confidence(read), 4), self.name)
 
-    def _line(self, pixels: NDArray[np.uint8], box: NDArray[np.float32]) -> OcrLine:
+    def _line(self, pixels: NDArray[np.uint8], box: Quad) -> OcrLine:
         """Recognise the text in one quadrangle."""
         from rapidocr.utils.process_img import get_rotate_crop_image
 
-        crop = get_rotate_crop_image(pixels, np.asarray(box, dtype=np.float32))
+        crop = get_rotate_crop_image(pixels, box)
         found = self._engine(crop, use_det=False, use_cls=False, use_rec=True)
         text = str(found.txts[0]).strip() if found.txts else ""
         score = float(found.scores[0]) if found.scores else 0.0
@@ -71,23 +78,54 @@ class LocalVision:
         return self._engine
 
 
-def _bounds(box: NDArray[np.float32]) -> tuple[float, float, float, float]:
-    corners = np.asarray(box, dtype=float)
-    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    return float(x0), float(y0), float(x1), float(y1)
+def _bounds(box: Quad) -> Bounds:
+    """The quadrangle as an upright box about its middle, with its own width and height."""
+    x, y = box.mean(axis=0)
+    across = float(np.linalg.norm(box[1] - box[0]) + np.linalg.norm(box[2] - box[3])) / 4
+    down = float(np.linalg.norm(box[3] - box[0]) + np.linalg.norm(box[2] - box[1])) / 4
+    return float(x) - across, float(y) - down, float(x) + across, float(y) + down
 
 
-def _is_known(box: tuple[float, float, float, float], known: OcrResult | None) -> bool:
-    """Whether a box lies over lines that were read surely, and over no other."""
-    if known is None:
-        return False
+def _beside(box: Bounds, lines: list[OcrLine]) -> list[OcrLine]:
+    """The lines at the box's height that share some of its width, from left to right."""
     x0, y0, x1, y1 = box
-    covered = 0.0
-    for line in known.lines:
-        across = min(x1, line.x1) - max(x0, line.x0)
-        if across <= 0 or not (y0 < (line.y0 + line.y1) / 2 < y1 or line.y0 < (y0 + y1) / 2 < line.y1):
-            continue
-        if line.confidence < SURE_LINE:
-            return False
-        covered += across
-    return covered >= _COVERED * (x1 - x0)
+    found = [line for line in lines if min(x1, line.x1) - max(x0, line.x0) > 0]
+    found = [n for n in found if y0 < (n.y0 + n.y1) / 2 < y1 or n.y0 < (y0 + y1) / 2 < n.y1]
+    return sorted(found, key=lambda line: line.x0)
+
+
+def _is_known(box: Bounds, lines: list[OcrLine]) -> bool:
+    """Whether a box lies over lines that were read surely, and over no other."""
+    over = _beside(box, lines)
+    covered = sum(min(box[2], line.x1) - max(box[0], line.x0) for line in over)
+    return all(map(is_sure, over)) and covered >= _COVERED * (box[2] - box[0])
+
+
+def _parted(box: Quad, lines: list[OcrLine]) -> list[Quad]:
+    """The box cut where the first reading has white between two lines side by side: columns run together."""
+    bounds = _bounds(box)
+    if not lines or bounds[2] <= bounds[0]:
+        return [box]
+    cuts = [0.0]
+    reach = float("-inf")
+    for line in _beside(bounds, lines):
+        if line.x0 - reach > _GUTTER * (bounds[3] - bounds[1]) and _is_gutter((reach + line.x0) / 2, bounds, lines):
+            cuts.append(((reach + line.x0) / 2 - bounds[0]) / (bounds[2] - bounds[0]))
+        reach = max(reach, line.x1)
+    shares = [*(c for c in cuts if 0 <= c < 1), 1.0]
+    return [_slice(box, a, b) for a, b in itertools.pairwise(shares)]
+
+
+def _is_gutter(x: float, box: Bounds, lines: list[OcrLine]) -> bool:
+    """Whether no line close above or below the box goes across `x`, and some stand on either side of it."""
+    reach = _NEIGHBOURS * (box[3] - box[1])
+    near = [n for n in lines if n.y0 < box[3] + reach and n.y1 > box[1] - reach and n not in _beside(box, lines)]
+    across = any(n.x0 < x < n.x1 for n in near)
+    return not across and any(n.x1 <= x for n in near) and any(n.x0 >= x for n in near)
+
+
+def _slice(box: Quad, start: float, end: float) -> Quad:
+    """The part of a quadrangle between two shares of its width."""
+    top, bottom = box[1] - box[0], box[2] - box[3]
+    corners = [box[0] + start * top, box[0] + end * top, box[3] + end * bottom, box[3] + start * bottom]
+    return np.asarray(corners, dtype=np.float32)

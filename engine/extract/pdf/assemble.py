@@ -13,6 +13,8 @@ from engine.extract.pdf.pictures import PictureStore
 from engine.records import Box, StructureElement
 from engine.tables import table_from_cells
 
+HEADING_CHANCE, HEADING_LEVEL = "heading_chance", "heading_level"  # attributes of a block that may be a heading
+
 
 def add_page(
     builder: Builder,
@@ -21,10 +23,12 @@ def add_page(
     furniture: list[tuple[str, Run]],
     store: PictureStore,
     keep_furniture: bool = False,
+    mark_doubts: bool = False,
 ) -> None:
     """Add one page: its headers, its blocks in order with pictures among them, its footers, its annotations.
 
-    `keep_furniture`: running headers and footers are paragraphs of the text.
+    `keep_furniture`: running headers and footers are paragraphs of the text. `mark_doubts`: blocks that may or may
+    not be headings say so in their attributes, for `heading_model`.
     """
     model = layout.model
     _add_furniture(builder, model, furniture, "page_header", keep_furniture)
@@ -52,7 +56,8 @@ def add_page(
             item_blocks.append(block)
         else:
             caption = _block_text(layout.blocks, captions.get(index))
-            _add_block(builder, model, block, headings.levels.get(index), caption)
+            doubt = headings.doubts.get(index) if mark_doubts else None
+            _add_block(builder, model, block, headings.levels.get(index), caption, _doubt_attributes(doubt))
     _add_widgets(builder, model)
     _add_furniture(builder, model, furniture, "page_footer", keep_furniture)
 
@@ -66,20 +71,29 @@ def add_scan(builder: Builder, model: PageModel, element: StructureElement, outl
 
 
 def _add_block(
-    builder: Builder, model: PageModel, block: Block, heading: tuple[int, str] | None, caption: str | None
+    builder: Builder,
+    model: PageModel,
+    block: Block,
+    heading: tuple[int, str] | None,
+    caption: str | None,
+    doubt: dict[str, str],
 ) -> None:
     box = _box(model, block)
     if isinstance(block, FoundTable):
         builder.table(table_from_cells(block.cells, caption, header_rows=_header_rows(block)), box=box)
     elif heading is not None:
-        builder.heading(heading[0], heading[1], box=box)
+        builder.heading(heading[0], heading[1], box=box, attributes=doubt)
     elif block.kind == "code":
         builder.code(block.text, box=box)
     elif block.kind == "note":
         mark = note_mark(block.text)
         builder.paragraph(block.text, "note", box=box, attributes={"kind": "footnote", "label": mark} if mark else {})
     else:
-        builder.paragraph(block.text, "caption" if is_caption(block.text) else "paragraph", box=box)
+        builder.paragraph(block.text, "caption" if is_caption(block.text) else "paragraph", box=box, attributes=doubt)
+
+
+def _doubt_attributes(doubt: tuple[float, int] | None) -> dict[str, str]:
+    return {HEADING_CHANCE: f"{doubt[0]:.2f}", HEADING_LEVEL: str(doubt[1])} if doubt else {}
 
 
 def _box(model: PageModel, item: Block | Picture) -> Box:

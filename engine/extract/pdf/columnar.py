@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.extract.pdf.columns import Placed, column_edges, column_starts, place
+from engine.extract.pdf.columns import Edges, Placed, column_edges, column_starts, place
 from engine.extract.pdf.evidence import is_table
 from engine.extract.pdf.grid import FoundTable, mirror
 from engine.extract.pdf.heads import Cell, head_cells, head_length
@@ -21,13 +21,15 @@ def aligned_table(
     separators: Sequence[float] = (),
     partial: Sequence[Segment] = (),
     proof: bool = True,
+    edges: Edges | None = None,
 ) -> FoundTable | None:
     """A table of `rows`, or None when they are prose, a list of contents or a form without columns.
 
     `hinted`: rules frame the rows, so less proof is asked; without `proof`, none but two columns. `separators`:
-    heights of rules between rows; `partial`: shorter rules, which lie under names over several columns.
+    heights of rules between rows; `partial`: shorter rules, which lie under names over several columns;
+    `edges`: the columns, where they are known already.
     """
-    edges = column_edges(rows)
+    edges = column_edges(rows) if edges is None else edges
     if len(edges) < 2 or (proof and not is_table(rows, edges, hinted)):
         return None
     if not hinted and sum(r.mono for row in rows for r in row.runs) > 0.8 * sum(len(row.runs) for row in rows):

@@ -120,12 +120,13 @@ def _wide_gaps(row: Row) -> list[tuple[float, float]]:
 def column_starts(rows: Sequence[Row], edges: Edges) -> list[float]:
     """The x at which most entries of each column start (its left edge where none repeats)."""
     found: list[dict[int, int]] = [{} for _ in edges]
+    lefts = [a - 1 for a, _ in edges]
     for row in rows:
         for entry in row.entries:
-            for n, (a, b) in enumerate(edges):
-                if a - 1 <= entry.x0 <= b:
-                    key = round(entry.x0)
-                    found[n][key] = found[n].get(key, 0) + 1
+            n = bisect_right(lefts, entry.x0) - 1
+            if n >= 0 and entry.x0 <= edges[n][1]:
+                key = round(entry.x0)
+                found[n][key] = found[n].get(key, 0) + 1
     return [
         float(max(counts, key=lambda x: (counts[x], -x))) if counts else edges[n][0] for n, counts in enumerate(found)
     ]
@@ -165,7 +166,13 @@ def _parted(before: Word, word: Word, edges: Edges, starts: Sequence[float]) -> 
 
 def columns_of(words: Sequence[Word], edges: Edges) -> tuple[int, int]:
     """First and last column that some words reach into by more than a sliver."""
-    x0, x1 = min(w.x0 for w in words), max(w.x1 for w in words)
+    if len(words) == 1:
+        x0, x1 = words[0].x0, words[0].x1
+    else:
+        x0, x1 = min([w.x0 for w in words]), max([w.x1 for w in words])
+    for n, (a, b) in enumerate(edges):
+        if a <= x0 and x1 <= b:
+            return n, n
     hit = [n for n, (a, b) in enumerate(edges) if min(b, x1) - max(a, x0) > 0.25 * min(b - a, x1 - x0)]
     if hit:
         return hit[0], hit[-1]

@@ -25,6 +25,7 @@ from engine.extract.pdf.pictures import PictureStore
 from engine.extract.pdf.profile import SAMPLE_PAGES, DocumentProfile, document_profile, sample_numbers
 from engine.extract.pdf.properties import read_metadata, read_outline
 from engine.extract.pdf.read import read_page
+from engine.extract.pdf.rejoined import rejoined
 from engine.extract.pdf.router import admits, wants_model
 from engine.extract.pdf.scan import ScanPolicy, read_scan, wants_ocr
 from engine.extract.pdf.tagged import TaggedHeadings
@@ -136,7 +137,9 @@ class _PageReader:
             builder.warn("line_numbers_dropped", "a column of line numbers was left out", f"page {number}", numbered)
         furniture = take_furniture(model, margins)
         layout, headings = self._layout(model, profile, outline)
-        add_page(builder, layout, headings, furniture, store, self.context.settings.extraction.furniture == "keep")
+        wanted = self.context.settings.extraction
+        keep = wanted.furniture == "keep"
+        add_page(builder, layout, headings, furniture, store, keep, wanted.headings_by_model)
 
     # ------------------------------------------------------------ layout
     def _layout(
@@ -159,6 +162,7 @@ class _PageReader:
             return layout, headings
         page.layout = "model"
         layout = layout_page(model, profile)
+        layout.blocks = rejoined(layout.blocks)
         return layout, page_headings(layout, profile, outline, tagged)
 
     def _ask_model(self, model: PageModel) -> bool:

@@ -132,8 +132,9 @@ def _table_between(chain: list[Segment], runs: Sequence[Run], horizontal: Sequen
     if len(at) >= 3:
         bands = bands_of(inside)
         head = sum(b.middle < (at[0] if top.at < at[0] - 3 else at[1]) for b in bands)
-        if is_ruled_table(bands, column_edges(bands), head):
-            return aligned_table(bands, True, at, partial, proof=False)
+        edges = column_edges(bands)
+        if is_ruled_table(bands, edges, head):
+            return aligned_table(bands, True, at, partial, proof=False, edges=edges)
         if len(at) == 3 and is_ruled_list(bands, head, chain[0].end - chain[0].start):
             return single_column(bands)
     rows = rows_of(inside)

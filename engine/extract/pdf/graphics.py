@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.extract.pdf.model import PageModel, Picture, Rectangle, Rule, Transform, apply
+from engine.extract.pdf.model import IDENTITY, PageModel, Picture, Rectangle, Rule, Transform, apply
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Page
 
 VECTOR = 3  # type of a drawing among the blocks of a text page
@@ -75,12 +75,13 @@ def _read_vectors(vectors: Sequence[dict[str, Any]], model: PageModel, to_frame:
     steps, goes_on = 0, False
     filled: list[Rectangle] = []  # rectangles of the path painted last, which may be outlined as well
     thick: list[Rectangle] = []  # strokes that are lines by a thick pen, or else rectangles
+    upright = to_frame == IDENTITY
     for vector in vectors:
         straight, stroked = vector["isrect"], vector["stroked"]
         steps += 1 if straight else _OUTLINE_STEPS
         if vector["alpha"] == 0 or len(rules) >= _MAX_RULES:
             continue
-        box = apply(to_frame, vector["bbox"])
+        box = vector["bbox"] if upright else apply(to_frame, vector["bbox"])
         if stroked and not straight:
             if max(box[2] - box[0], box[3] - box[1]) > _LARGE:
                 return False
@@ -175,13 +176,14 @@ def _stroke(box: tuple[float, float, float, float]) -> list[Rule]:
 def _rectangle(box: tuple[float, float, float, float], width: float, height: float, weak: bool) -> list[Rule]:
     """A thin rectangle is a rule, a larger one has four; one as large as the page is its background."""
     x0, y0, x1, y1 = box
-    if y1 - y0 <= _THIN and x1 - x0 > max(_SHORT, y1 - y0):
+    wide, high = x1 - x0, y1 - y0
+    if high <= _THIN and wide > _SHORT and wide > high:
         middle = (y0 + y1) / 2
         return [Rule(x0, middle, x1, middle)]
-    if x1 - x0 <= _THIN and y1 - y0 > max(_SHORT, x1 - x0):
+    if wide <= _THIN and high > _SHORT and high > wide:
         middle = (x0 + x1) / 2
         return [Rule(middle, y0, middle, y1)]
-    if x1 - x0 <= _THIN or y1 - y0 <= _THIN or (x1 - x0 > 0.95 * width and y1 - y0 > 0.95 * height):
+    if wide <= _THIN or high <= _THIN or (wide > 0.95 * width and high > 0.95 * height):
         return []
     return [
         Rule(x0, y0, x1, y0, weak),

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
-from engine.extract.pdf.heading_chance import is_heading_by_both, model_odds
+from engine.extract.pdf.heading_chance import chance, is_heading_by_both, model_odds
 from engine.extract.pdf.looks import Looks, page_looks
 from engine.extract.pdf.profile import DocumentProfile, section_depth
 
 _MAX_LINES = 4
+_OPEN = (0.08, 0.8)  # chances by looks between which a reader may think otherwise
 _UPPER = 0.45  # of a slide's height; its title begins above
 _LARGER = 1.1  # of the body's size
 
@@ -28,10 +29,12 @@ class OutlineEntry:
 
 @dataclass(slots=True)
 class PageHeadings:
-    """Which blocks of a page are headings (block index → level, text), and bookmarks that no block shows."""
+    """Which blocks of a page are headings (block index → level, text), bookmarks that no block shows, and blocks
+    that may or may not be headings (block index → chance, level)."""
 
     levels: dict[int, tuple[int, str]] = field(default_factory=lambda: dict[int, tuple[int, str]]())
     unplaced: list[OutlineEntry] = field(default_factory=lambda: list[OutlineEntry]())
+    doubts: dict[int, tuple[float, int]] = field(default_factory=lambda: dict[int, tuple[float, int]]())
 
 
 def title_key(text: str) -> str:
@@ -66,8 +69,11 @@ def page_headings(
         told = entry or mark
         if told is not None:
             found.levels[index] = (min(told.level, 6), block.text)
-        elif is_heading_by_both(look, model_odds(block.lines)) and _fits_kind(look, profile):
+            continue
+        if is_heading_by_both(look, model_odds(block.lines)) and _fits_kind(look, profile):
             found.levels[index] = (_level(block, profile), block.text)
+        if not look.chapter and not look.item and _OPEN[0] < chance(look) < _OPEN[1]:
+            found.doubts[index] = (chance(look), _level(block, profile))
     if profile.kind == "slides":
         _add_slide_title(layout, looks, profile, found)
     found.unplaced = wanted

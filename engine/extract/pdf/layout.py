@@ -19,7 +19,7 @@ from engine.ocr.order import reading_order
 _BACKGROUND = 0.6  # of the page; larger pictures lie behind the text
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class _Barrier:
     """A picture: the text above it is read before the text below."""
 

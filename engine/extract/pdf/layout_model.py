@@ -2,7 +2,7 @@
 
 A small graph network (6 MB, ONNX) over the lines of the text layer: place, type, alignment and character
 pattern of each line, no picture of the page. The wheel also has a variant that looks at the rendered page;
-it costs six times as much and gains nothing once the geometry of this package is weighed in. Loaded at the
+it costs six times as much and gained nothing measurable beside this package's geometry. Loaded at the
 first page that is sent to it, never by `import`. MuPDF never frees what it works out about a page for the model
 (0.15 MB on average), which `limits.recycle_rss_mb` makes good.
 

@@ -18,7 +18,7 @@ _MAX_CHARACTERS = 240
 _MAX_LINES = 4
 _BACKGROUND = 0.5  # of the page; larger pictures lie behind the text
 _MARGIN = 0.07  # of the page's height
-_LARGER = 1.03  # of the body's size
+_LARGER = 1.04  # of the body's size
 _RUNNING = 60  # characters; longer blocks are running text
 
 
@@ -36,9 +36,9 @@ class Looks:
     item: bool
     chapter: bool  # worded or numbered like a chapter's or section's title
     long: bool
-    leads: bool  # running text or a table in another style follows
-    like: bool  # the next block has the same style
-    alone: bool  # a short line with white above that leads and has nothing against it
+    like: bool  # something short in the same style follows
+    alone: bool  # a short line with white above and running text, a table or a section's title below
+    marked: bool  # the same in capitals, bold, slightly larger, or worded like a chapter
     above: float  # white above
     below: float  # white below
     ratio: float  # type size over the body's
@@ -75,37 +75,42 @@ def _looks(
     size = max(block.size, 1.0)
     bold, large = block.bold and heavy, profile.is_large(size)
     follows = after if isinstance(after, TextBlock) else None
-    like = follows is not None and abs(follows.size - size) < 0.3 and follows.bold == block.bold
-    like = like and follows is not None and follows.kind == block.kind
+    led = isinstance(after, FoundTable) or (follows is not None and _is_led(follows.text))
+    like = not led and follows is not None and _same_style(follows, block)
     below = follows.y0 - block.y1 if follows else after.y0 - block.y1 if after else 0.0
-    leads = not like and (isinstance(after, FoundTable) or (follows is not None and _is_led(follows.text)))
     stop, lower = text.endswith((".", "。", "?", "？")), text[:1].islower()
     vetoed = _vetoed(block, text) or any(_inside(block, box) for box in boxes)
     chapter = not (stop or vetoed) and words <= _LONG and _is_chapter(block, text, profile)
     item = block.kind == "item" and not chapter and not ((bold or large) and is_numbered(text))
+    alone = words <= _SHORT and led and block.gap_above > 0.5 * size and not (stop or lower or vetoed)
+    capitals, ratio = text.isupper(), size / max(profile.body_size, 1.0)
     return Looks(
         vetoed,
         not large and not _MARGIN * model.frame_height < block.y0 < (1 - _MARGIN) * model.frame_height,
         large,
         bold,
-        text.isupper(),
+        capitals,
         lower,
         stop,
         item,
         chapter,
         words > _LONG,
-        leads,
         like,
-        words <= _SHORT and leads and block.gap_above > 0.5 * size and not (stop or lower or vetoed),
+        alone,
+        alone and (capitals or bold or chapter or ratio >= _LARGER),
         min(max(block.gap_above / size, 0.0), 2.0),
         min(max(below / size, 0.0), 2.0),
-        min(max(size / max(profile.body_size, 1.0), 0.6), 2.0),
+        min(max(ratio, 0.6), 2.0),
     )
+
+
+def _same_style(one: TextBlock, other: TextBlock) -> bool:
+    return abs(one.size - other.size) < 0.3 and one.bold == other.bold and one.kind == other.kind
 
 
 def _is_led(text: str) -> bool:
     """Whether a text may stand under a title: running text, or the title of a section."""
-    return len(text) > _RUNNING or is_chapter(text)
+    return is_chapter(text) or (len(text) > _RUNNING and sum(map(str.isalpha, text)) > 0.6 * len(text))
 
 
 def _is_chapter(block: TextBlock, text: str, profile: DocumentProfile) -> bool:

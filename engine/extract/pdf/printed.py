@@ -10,6 +10,9 @@ from engine.extract.pdf.model import Word
 from engine.extract.pdf.paragraphs import word_lines
 
 _CELL_GAP = 0.6  # of the line height; wider white is no space between words
+_LEVEL = 0.3  # of a line's height; lines of several cells that differ less are one printed row
+_FIGURES = "0123456789-+–—−%()$€£±*"
+_PAIRED = 0.6  # share of cells that must show two lines, and of those with figures, for two printed rows
 _BLANK = 0.5  # of a line's height; white that may part printed rows in one drawn row
 
 
@@ -73,6 +76,9 @@ def split_rows(places: list[Place]) -> list[Place]:
             if not cuts:
                 split.append(Place(row + shift, place.col, place.rowspan, place.colspan, place.words))
                 continue
+            if _stands_across(place.words, cuts):
+                split.append(Place(row + shift, place.col, len(cuts) + 1, place.colspan, place.words))
+                continue
             parts: list[list[Word]] = [[] for _ in range(len(cuts) + 1)]
             for word in place.words:
                 parts[bisect_right(cuts, (word.y0 + word.y1) / 2)].append(word)
@@ -89,15 +95,30 @@ def _printed_rows(places: list[Place]) -> list[float]:
     lines = [_line_heights(p.words) for p in filled]
     most = max(map(len, lines))
     full = [n for n in range(len(filled)) if len(lines[n]) >= 0.5 * most]
-    if most < 3 or len(full) < max(2, 0.5 * len(filled)):
+    least = 0.5 if most > 2 else _PAIRED
+    full = full if most > 2 else [n for n in full if len(lines[n]) == most]
+    if most < 2 or len(full) < max(2, least * len(filled)):
         return []
     reference = max(lines, key=len)
     unit = filled[0].words[0].y1 - filled[0].words[0].y0
+    middle = (reference[0] + reference[-1]) / 2
     for other in lines:
-        if any(min(abs(y - r) for r in reference) > 0.3 * unit for y in other):
+        off = [y for y in other if min(abs(y - r) for r in reference) > _LEVEL * unit]
+        if off and (len(other) > 1 or abs(off[0] - middle) > _LEVEL * unit):
             return []
-    figures = sum(is_numeric(filled[n].words) or _ends_in_figures(filled[n].words) for n in full)
-    return [(a + b) / 2 for a, b in itertools.pairwise(reference)] if 2 * figures >= len(full) else []
+    if most == 2:
+        figures = sum(all(w.text[0] in _FIGURES and w.text[-1] in _FIGURES for w in filled[n].words) for n in full)
+    else:
+        figures = sum(is_numeric(filled[n].words) or _ends_in_figures(filled[n].words) for n in full)
+    return [(a + b) / 2 for a, b in itertools.pairwise(reference)] if figures >= least * len(full) else []
+
+
+def _stands_across(words: list[Word], cuts: list[float]) -> bool:
+    """Whether a cell's only line lies halfway between the printed rows, over the cut: it belongs to all of them."""
+    if not words or len(cuts) % 2 == 0 or len(_line_heights(words)) > 1:
+        return False
+    height = words[0].y1 - words[0].y0
+    return abs((words[0].y0 + words[0].y1) / 2 - cuts[len(cuts) // 2]) < _LEVEL * height
 
 
 def _labelled_rows(places: list[Place]) -> list[float]:

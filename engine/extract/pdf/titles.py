@@ -64,7 +64,7 @@ _MOST_COMMAS = 3  # names in a row, not a title
 def is_no_title(text: str) -> bool:
     """Whether the wording speaks against a title: dates, addresses, amounts, dot leaders, lists, mostly no letters."""
     letters = sum(map(str.isalpha, text))
-    if letters < 0.4 * len(text.replace(" ", "")) or (letters < 2 and not text.strip(". ").isdigit()):
+    if letters < max(0.4 * len(text.replace(" ", "")), 2):
         return True
     if text.endswith((",", ";", "-")) or text.count(",") > _MOST_COMMAS or _DATE.fullmatch(text):
         return True
@@ -85,4 +85,4 @@ def is_named(text: str) -> bool:
     """Whether the text is nothing but the name of a usual section, numbered or not."""
     if len(text) > 40:
         return False
-    return re.sub(r"^[\dIVX.\s]*(?=[^\W\d_])|[\s:.]", "", text).casefold() in _NAMED
+    return re.sub(r"^(?:\d[\d.]*|[IVX]+[.)])|[\s:.]", "", text).casefold() in _NAMED

@@ -88,3 +88,21 @@ def test_every_box_comes_out_exactly_once(shapes: list[tuple[float, float, float
     items = [Item(f"w{n} x", x, y, x + w, y + h) for n, (x, y, w, h) in enumerate(shapes)]
     found = [id(i) for group in reading_order(items) for i in group]
     assert sorted(found) == sorted(map(id, items))
+
+
+def test_a_line_that_reaches_over_the_gutter_stays_in_its_column() -> None:
+    items = columns(100, "ab")
+    items[2] = line("a line number 1", 50, 114, 240)  # the gutter is at 275, the right column begins at 300
+    expected = [f"{name} line number {row}" for name in "ab" for row in range(5)]
+    assert texts(items) == expected
+
+
+def test_a_picture_over_the_gutter_parts_the_columns_and_takes_its_caption() -> None:
+    above, below = columns(100, "ab"), columns(400, "cd")
+    caption = line("a caption in the margin", 420, 250, 80)
+    picture = line("", 50, 180, 350)
+    picture.y1 = 380
+    items = [*above, caption, *below]
+    found = [i.text for group in reading_order(items, barriers=[picture]) for i in group]
+    names = [[f"{name} line number {row}" for row in range(5)] for name in "abcd"]
+    assert found == [*names[0], *names[1], "a caption in the margin", *names[2], *names[3]]

@@ -10,7 +10,7 @@ import pytest
 from engine.extract import extract
 from engine.extract.pdf import document as reader
 from engine.extract.pdf import router
-from engine.extract.pdf.blocks import PageLayout
+from engine.extract.pdf.blocks import PageLayout, TextBlock
 from engine.extract.pdf.confidence import Doubts, doubts_of
 from engine.extract.pdf.guided import guide, heading_border, take_region_tables
 from engine.extract.pdf.heading_chance import chance, is_heading_by_both, model_odds
@@ -18,6 +18,7 @@ from engine.extract.pdf.layout_model import MAX_LINES, LayoutModelError
 from engine.extract.pdf.lines import line_of
 from engine.extract.pdf.looks import Looks
 from engine.extract.pdf.model import IDENTITY, PageModel, Region, Run, Word
+from engine.extract.pdf.rejoined import rejoined
 from engine.extract.pdf.router import admits, expected_gain, model_cost, wants_model
 from tests.engine.extract.pdf_files import LOREM, context, pdf, text_at, wrapped
 
@@ -28,7 +29,7 @@ def looks(**facts: object) -> Looks:
 
 
 PLAIN = looks(stop=True, long=True, like=True)
-TITLE = looks(large=True, bold=True, leads=True, alone=True, above=1.5, ratio=1.6)
+TITLE = looks(large=True, bold=True, alone=True, marked=True, above=1.5, ratio=1.6)
 
 
 def run(text: str, x: float, y: float, region: Region | None = None) -> Run:
@@ -108,10 +109,21 @@ def test_heading_regions_end_blocks_and_hold_them_together() -> None:
     assert odds["title"] == pytest.approx(2.944, abs=1e-3) and odds["text"] == pytest.approx(-3.476, abs=1e-3)
 
 
+def test_a_number_apart_from_its_title_joins_it() -> None:
+    title, other = Region("section-header", (0, 0, 9, 9), 0.9, 0.95), Region("text", (0, 0, 9, 9), 0.9)
+    pieces = [("5.2", 50, title), ("Main Results", 90, title), ("running text", 50, other), ("more of it", 50, other)]
+    blocks = [TextBlock([line_of([run(text, x, 100, region)], False)]) for text, x, region in pieces]
+    assert [b.text for b in rejoined(blocks) if isinstance(b, TextBlock)] == [
+        "5.2 Main Results",
+        "running text",
+        "more of it",
+    ]
+
+
 def test_a_heading_takes_both_judges() -> None:
     assert is_heading_by_both(TITLE, None) and not is_heading_by_both(PLAIN, None)
     assert is_heading_by_both(TITLE, 2.0) and not is_heading_by_both(PLAIN, -2.0)
-    doubtful = looks(capitals=True, above=1.5, leads=True)
+    doubtful = looks(capitals=True, above=1.5, alone=True)
     assert is_heading_by_both(doubtful, 4.5) and not is_heading_by_both(doubtful, -4.5)
     assert not is_heading_by_both(looks(vetoed=True), 2.0)
 

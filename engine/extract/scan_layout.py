@@ -140,7 +140,8 @@ def _runs(lines: list[OcrLine], scale: float) -> list[Run]:
     runs: list[Run] = []
     for sequence, line in enumerate(lines):
         height = _type_height(line)
-        size = _BODY if abs(height - usual) <= _SAME_SIZE * usual else _BODY * _STEP ** round(math.log(height / usual, _STEP))
+        step = 0 if abs(height - usual) <= _SAME_SIZE * usual else round(math.log(height / usual, _STEP))
+        size = _BODY * _STEP**step
         for words in _apart(line):
             runs.append(_run(line, words, scale, size, sequence))
     return runs

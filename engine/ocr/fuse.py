@@ -29,9 +29,8 @@ _CJK = re.compile("[\u2e80-\u30ff\u31f0-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _FOREIGN = 0.2  # share of letters of other scripts, from which on only Tesseract can have read a line
 _READ_AT_ALL = 0.5  # Tesseract's confidence in such a line, for that to count
 _HOPELESS = 0.45  # mean confidence below which Tesseract saw no letters it knows, such as in handwriting
-_KEEP_ALONE = 0.45  # trust in a line that only one engine saw; less is a stain
-_SHORT = 3  # letters; a shorter line that only one engine saw needs
-_KEEP_SHORT = 0.8
+# Letters → trust from which on a line that only one engine saw is kept; short ones may be stains and strokes.
+_KEEP_ALONE = ((1, 3, 4, 12), (0.8, 0.8, 0.45, 0.25))
 
 
 def trust(line: OcrLine, second: bool) -> float:
@@ -53,7 +52,7 @@ def fused(first: OcrResult, second: OcrResult) -> OcrResult:
     lean = _lean([p for p in places if p.first and p.second])
     lines = _signed(sure, first.engine, False)
     for place in places:
-        lines.extend(place.chosen(lean, first.engine, second.engine))
+        lines.extend(place.chosen(lean, first.engine, second.engine, hopeless > 0))
     engines = [e for e in (first.engine, second.engine) if any(line.engine == e for line in lines)]
     lines = group_lines(sorted(lines, key=lambda line: line.y0 + line.y1))
     return OcrResult(lines, round(mean_confidence(lines), 4), "+".join(engines) or second.engine)
@@ -72,9 +71,11 @@ class _Place:
         most = max(*letters, 1)
         return _right(self.second, True) / most - _right(self.first, False) / most
 
-    def chosen(self, lean: float, first: str, second: str) -> list[OcrLine]:
+    def chosen(self, lean: float, first: str, second: str, alone: bool) -> list[OcrLine]:
+        """The better side's lines. `alone`: the first engine saw no letters, so its silence tells nothing."""
         if not self.first or not self.second:
-            kept = [line for line in (*self.first, *self.second) if _stands_alone(line, not self.first)]
+            kept = [line for line in self.first if _stands_alone(line, False)]
+            kept += [line for line in self.second if alone or _stands_alone(line, True)]
             return _signed(kept, second if not self.first else first, not self.first)
         if _foreign(self.first) or self.margin() + lean <= 0:
             return _signed(self.first, first, False)
@@ -149,7 +150,7 @@ def _foreign(lines: Sequence[OcrLine]) -> bool:
 
 
 def _stands_alone(line: OcrLine, second: bool) -> bool:
-    return trust(line, second) >= (_KEEP_ALONE if _letters([line]) > _SHORT else _KEEP_SHORT)
+    return trust(line, second) >= float(np.interp(_letters([line]), *_KEEP_ALONE))
 
 
 def _signed(lines: list[OcrLine], engine: str, second: bool) -> list[OcrLine]:

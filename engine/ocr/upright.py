@@ -55,9 +55,7 @@ def composed(first: Affine, then: Affine) -> Affine:
     return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
 
 
-def mapped(
-    matrix: Affine, box: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
+def mapped(matrix: Affine, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
     """A box under a map by quarter turns and a small angle: its middle moves, its sides keep their length."""
     a, b, c, d, e, f = matrix
     x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2

@@ -16,6 +16,7 @@ from engine.extract.pdf.profile import DocumentProfile
 BULLET = re.compile(r"^(?:[•▪‣◦●○■□▸►➢➤✓✔·∙\uf0b7\uf0a7\uf0d8\u2043\uf06e]|[–—*-](?=\s))\s*")
 NUMBERING = re.compile(r"^(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\(\d{1,3}\)|\.\d{1,2}(?=\s))\s+(?=\S)")
 _SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z\u00c0-\u00de]")
+_FEW_WORDS = 3  # fewer spaces are in a name or a label, which no line end divides
 _WIDE_TITLE = 3.0  # of the type size; white between the lines of a title
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", '"', ")", "。", "！", "？")
 
@@ -83,7 +84,7 @@ def split_paragraphs(lines: list[Line], profile: DocumentProfile) -> list[TextBl
     for before, line in itertools.pairwise(lines):
         gap = line.y0 - before.y1
         border = heading_border(before, line)
-        if border is None and _title_goes_on(before, line, gap, profile):
+        if border is None and _title_goes_on(before, line, gap, right, profile):
             border = False
         if border is None:
             border = _starts_block(blocks[-1], before, line, gap, usual, left, right) or (
@@ -96,12 +97,19 @@ def split_paragraphs(lines: list[Line], profile: DocumentProfile) -> list[TextBl
     return _code_blocks(blocks)
 
 
-def _title_goes_on(before: Line, line: Line, gap: float, profile: DocumentProfile) -> bool:
-    """Whether a widely set title goes on in the next line: the same style and edge, and a small letter to begin."""
-    if not line.text[:1].islower() or line.bold != before.bold or abs(line.size - before.size) > 0.3:
+def _title_goes_on(before: Line, line: Line, gap: float, right: float, profile: DocumentProfile) -> bool:
+    """Whether a widely set title goes on in the next line: the same style and edge, and a small letter to begin, or
+    a line before that was full."""
+    if line.bold != before.bold or abs(line.size - before.size) > 0.3 or not _is_display(line, profile):
         return False
     aligned = abs(line.x0 - before.x0) < line.size or abs(line.x0 + line.x1 - before.x0 - before.x1) < 2 * line.size
-    return aligned and 0 <= gap < _WIDE_TITLE * line.size and _is_display(line, profile)
+    if not aligned or gap < 0:
+        return False
+    if line.text[:1].islower():
+        return gap < _WIDE_TITLE * line.size
+    fresh = NUMBERING.match(line.text) or _SECTION_NUMBER.match(line.text) or BULLET.match(line.text)
+    full = before.text.count(" ") >= _FEW_WORDS and not _had_room(before, line, right)
+    return full and not fresh and not before.text.endswith(_SENTENCE_END) and gap < 2 * line.size
 
 
 def _usual_gap(lines: list[Line]) -> float:

@@ -9,7 +9,7 @@ _WORDS = (
     r"|abb(?:ildung|\.)?|tabelle|schaubild|diagramm|karte|tableau|carte|tabla|cuadro|gr[aá]fico|tabella|grafico"
     r"|tabela|quadro|afbeelding|figuur|tabel|rysunek|rys\.|tabell|figur|рис(?:унок|\.)?|таблица|табл\."
 )
-_CAPTION = re.compile(rf"(?:{_WORDS})\s*(?:[A-Z]{{0,2}}[.-]?\d+|[IVX]+\b)", re.IGNORECASE)
+_CAPTION = re.compile(rf"(?:{_WORDS})\s*(?:[A-Z]{{0,2}}[.-]?\d+|[IVX]+\b|[.:]\s)", re.IGNORECASE)
 _CJK_CAPTION = re.compile(r"(?:図|圖|图|表|그림|표)\s*\d")
 _TABLE = re.compile(r"tab|tbl|cuadro|quadro|табл|表|표", re.IGNORECASE)
 

@@ -35,18 +35,17 @@ def has_many_drawings(page: Page) -> bool:
 def read_graphics(page: Page, vectors: Sequence[dict[str, Any]] | None, model: PageModel, to_frame: Transform) -> None:
     """Fill `model.rules`, `model.pictures` and `model.drawings`. No image is decoded.
 
-    `vectors`: the page's drawings as boxes, None when there are too many. What cannot be read is left out and
-    marked (`graphics_skipped`): the text is worth having without it.
+    `vectors`: the page's drawings as boxes, None when they were not read with the text. What cannot be read is left
+    out and marked (`graphics_skipped`): the text is worth having without it.
     """
     try:
         _read_pictures(page, model, to_frame)
-        if vectors is None:
-            model.graphics_skipped = True
-        elif not _read_vectors(vectors, model, to_frame):
-            if len(vectors) > _MAX_REREAD:
-                model.graphics_skipped, model.drawings = True, len(vectors)
-            else:
-                _read_paths(page, model, to_frame)
+        if vectors is not None and _read_vectors(vectors, model, to_frame):
+            return
+        if len(vectors or ()) > _MAX_REREAD or (vectors is None and has_many_drawings(page)):
+            model.graphics_skipped, model.drawings = True, len(vectors or ())
+        else:
+            _read_paths(page, model, to_frame)
     except MUPDF_ERRORS:
         model.graphics_skipped = True
 

@@ -10,6 +10,7 @@ from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
 from engine.extract.pdf.heading_chance import chance, is_heading_by_both, model_odds
 from engine.extract.pdf.looks import Looks, page_looks
 from engine.extract.pdf.profile import DocumentProfile, section_depth
+from engine.extract.pdf.spacing import is_rtl
 
 _MAX_LINES = 4
 _OPEN = (0.08, 0.8)  # chances by looks between which a reader may think otherwise
@@ -84,7 +85,12 @@ def _matching(block: TextBlock, told: list[OutlineEntry]) -> OutlineEntry | None
     if not told or len(block.lines) > _MAX_LINES:
         return None
     key = title_key(block.text)
-    return next((e for e in told if e.key and (key == e.key or (len(key) > 8 and key == e.key[: len(key)]))), None)
+    return next((e for e in told if e.key and _same_title(key, e.key)), None)
+
+
+def _same_title(key: str, told: str) -> bool:
+    """Equal, or the page shows the beginning only; ligatures of Arabic may have their letters in another order."""
+    return key == told or (len(key) > 8 and told.startswith(key)) or (is_rtl(key) and sorted(key) == sorted(told))
 
 
 def _cut_behind_titles(blocks: Sequence[Block], keys: set[str]) -> list[Block]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engine.extract.pdf.blocks import Block, PageLayout, TextBlock
 from engine.extract.pdf.captions import is_caption
+from engine.extract.pdf.figures import figure_boxes
 from engine.extract.pdf.grid import FoundTable
 from engine.extract.pdf.model import PageModel, Rectangle
 from engine.extract.pdf.profile import DocumentProfile
@@ -16,7 +17,6 @@ from engine.extract.pdf.titles import is_chapter, is_named, is_no_title, is_numb
 _LONG, _SHORT = 15, 10  # words
 _MAX_CHARACTERS = 240
 _MAX_LINES = 4
-_BACKGROUND = 0.5  # of the page; larger pictures lie behind the text
 _MARGIN = 0.07  # of the page's height
 _LARGER = 1.04  # of the body's size
 _RUNNING = 60  # characters; longer blocks are running text
@@ -26,8 +26,8 @@ _RUNNING = 60  # characters; longer blocks are running text
 class Looks:
     """What a block looks like. Truth values but the last three, which are multiples of type sizes or shares."""
 
-    vetoed: bool  # no heading for its wording or setting, or for standing in a picture or a chart
-    margin: bool  # at the very top or foot of the page, in no larger type
+    vetoed: bool  # no heading for its wording or setting, or for standing in a picture, a chart or at the foot
+    margin: bool  # at the very top of the page, in no larger type
     large: bool
     bold: bool  # unlike the body
     capitals: bool
@@ -47,7 +47,7 @@ class Looks:
 def page_looks(layout: PageLayout, profile: DocumentProfile) -> list[Looks | None]:
     """How each block of the page looks; None for tables, listings and notes."""
     heavy = not profile.body_bold and bold_share(layout) < 0.5
-    boxes = _drawn(layout.model)
+    boxes = figure_boxes(layout)
     looks: list[Looks | None] = []
     for block, after in itertools.pairwise([*layout.blocks, None]):
         if not isinstance(block, TextBlock) or block.kind in {"code", "note"}:
@@ -79,14 +79,15 @@ def _looks(
     like = not led and follows is not None and _same_style(follows, block)
     below = follows.y0 - block.y1 if follows else after.y0 - block.y1 if after else 0.0
     stop, lower = text.endswith((".", "。", "?", "？")), text[:1].islower()
-    vetoed = _vetoed(block, text) or any(_inside(block, box) for box in boxes)
+    vetoed = _vetoed(block, text) or (stop and words > _SHORT) or any(_inside(block, box) for box in boxes)
+    vetoed = vetoed or block.y0 > (1 - _MARGIN) * model.frame_height
     chapter = not (stop or vetoed) and words <= _LONG and _is_chapter(block, text, profile)
     item = block.kind == "item" and not chapter and not ((bold or large) and is_numbered(text))
     alone = words <= _SHORT and led and block.gap_above > 0.5 * size and not (stop or lower or vetoed)
     capitals, ratio = text.isupper(), size / max(profile.body_size, 1.0)
     return Looks(
         vetoed,
-        not large and not _MARGIN * model.frame_height < block.y0 < (1 - _MARGIN) * model.frame_height,
+        not large and block.y0 < _MARGIN * model.frame_height,
         large,
         bold,
         capitals,
@@ -118,12 +119,6 @@ def _is_chapter(block: TextBlock, text: str, profile: DocumentProfile) -> bool:
     if is_chapter(text) or is_named(text):
         return True
     return is_numbered(text) and block.size >= _LARGER * profile.body_size and block.gap_above > 0.8 * block.size
-
-
-def _drawn(model: PageModel) -> list[Rectangle]:
-    """Boxes of the pictures and charts that may have letters in them."""
-    page = model.frame_width * model.frame_height
-    return [(p.x0, p.y0, p.x1, p.y1) for p in model.pictures if p.area < _BACKGROUND * page] + model.charts
 
 
 def _inside(block: TextBlock, box: Rectangle) -> bool:

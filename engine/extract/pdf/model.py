@@ -146,7 +146,6 @@ class PageModel:
     drawings: int = 0  # painted paths, text glyphs not counted
     graphics_skipped: bool = False  # too many drawing instructions to look at
     vertical: bool = False  # vertical writing: columns from right to left
-    charts: list[Rectangle] = field(default_factory=lambda: list[Rectangle]())  # drawn ones, once tables are found
     regions: list[Region] = field(default_factory=lambda: list[Region]())  # in the reading frame; empty: not asked
 
     def to_page(self, x0: float, y0: float, x1: float, y1: float) -> Box:

@@ -22,7 +22,7 @@ from engine.extract.pdf.spacing import (
     respace,
     undouble,
 )
-from engine.extract.pdf.textpage import Place, RawWord, TextLine, text_lines, words_by_line
+from engine.extract.pdf.textpage import Place, TextLine, has_drawn_letters, text_lines, words_by_line
 
 Direction = tuple[int, int]
 _BOLD_FLAG, _ITALIC_FLAG, _MONO_FLAG = 16, 2, 8
@@ -36,9 +36,7 @@ def read_page(page: Page, number: int) -> PageModel:
     """Everything on one page. Raises one of MUPDF_ERRORS when the page cannot be read at all."""
     rectangle, rotation = page.rect, page.rotation
     width, height = float(rectangle.width), float(rectangle.height)
-    crowded = has_many_drawings(page)
-    textpage = page.get_textpage(flags=TEXT_FLAGS if crowded else TEXT_FLAGS | VECTOR_FLAG)
-    blocks: list[dict[str, Any]] = textpage.extractDICT()["blocks"]
+    textpage, blocks, vectors = _interpreted(page)
     words = words_by_line(textpage.extractWORDS())
     lines = text_lines(blocks, words)
     axes = [_axis(line["dir"]) for _, line in lines]
@@ -59,9 +57,21 @@ def read_page(page: Page, number: int) -> PageModel:
         hidden_characters=hidden,
         vertical=any(line.get("wmode") for _, line in lines[:50]),
     )
-    read_graphics(page, None if crowded else [b for b in blocks if b["type"] == VECTOR], model, to_frame)
+    read_graphics(page, vectors, model, to_frame)
     read_annotations(page, model, to_frame)
     return model
+
+
+def _interpreted(page: Page) -> tuple[Any, list[dict[str, Any]], list[dict[str, Any]] | None]:
+    """The page's text, its blocks and its drawings as boxes; None where the drawings must be read by themselves."""
+    if not has_many_drawings(page):
+        textpage = page.get_textpage(flags=TEXT_FLAGS | VECTOR_FLAG)
+        blocks: list[dict[str, Any]] = textpage.extractDICT()["blocks"]
+        vectors = [b for b in blocks if b["type"] == VECTOR]
+        if not vectors or not has_drawn_letters(blocks):
+            return textpage, blocks, vectors
+    textpage = page.get_textpage(flags=TEXT_FLAGS)
+    return textpage, textpage.extractDICT()["blocks"], None
 
 
 # ---------------------------------------------------------------- the reading frame
@@ -101,35 +111,43 @@ def _frame(direction: Direction, width: float, height: float) -> tuple[Transform
 
 # ---------------------------------------------------------------- runs
 def _runs(
-    textpage: Any, lines: list[TextLine], words: dict[Place, list[RawWord]], to_frame: Transform
+    textpage: Any, lines: list[TextLine], words: dict[Place, list[Word]], to_frame: Transform
 ) -> tuple[list[Run], int]:
     """A run for every line of text, numbered by its place in `lines`, and the count of invisible characters."""
     glyphs: dict[Place, list[Glyph]] | None = None
     found: list[Run] = []
     seen: dict[str, set[tuple[int, int]]] = {}
     hidden = 0
+    upright = to_frame == IDENTITY
     for sequence, (place, line) in enumerate(lines):
-        spans = line["spans"]
-        text = (spans[0]["text"] if len(spans) == 1 else "".join([s["text"] for s in spans])).strip()
-        pieces = _line_words(words.get(place, ()), to_frame) if text else []
+        pieces = words.get(place)
         if not pieces:
             continue
-        if needs_glyphs(text):
-            glyphs = glyphs if glyphs is not None else _glyphs_by_line(textpage, to_frame)
-            pieces = _repaired(pieces, text, glyphs.get(place, []), line)
-        elif not text.isascii() and RTL_LETTER.search(text) and len(pieces) != len(text.split()):
-            pieces = _spread(text.split(), pieces)
-        run, unseen = _run(pieces, spans, sequence)
+        if not upright:
+            pieces = [Word(w.text, *apply(to_frame, (w.x0, w.y0, w.x1, w.y1))) for w in pieces]
+        text = pieces[0].text if len(pieces) == 1 else " ".join([w.text for w in pieces])
+        if text.isspace():
+            continue
+        if not text.isascii() or (len(pieces) > 2 and is_letterspaced(text)):
+            if needs_glyphs(text) and glyphs is None:
+                glyphs = _glyphs_by_line(textpage, to_frame)
+            pieces = _looked_at(pieces, line, glyphs.get(place, []) if glyphs else [])
+            text = " ".join([w.text for w in pieces])
+        run, unseen = _run(pieces, text, line["spans"], sequence)
         if not _is_copy(run, seen):
             hidden += unseen
             found.append(run)
     return found, hidden
 
 
-def _line_words(found: Sequence[RawWord], to_frame: Transform) -> list[Word]:
-    if to_frame == IDENTITY:
-        return [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text in found]
-    return [Word(text, *apply(to_frame, (x0, y0, x1, y1))) for x0, y0, x1, y1, text in found]
+def _looked_at(words: list[Word], line: dict[str, Any], glyphs: list[Glyph]) -> list[Word]:
+    """The words of a line whose letters or spaces may be out of order."""
+    text = "".join([s["text"] for s in line["spans"]]).strip()
+    if needs_glyphs(text):
+        return _repaired(words, text, glyphs, line)
+    if RTL_LETTER.search(text) and len(words) != len(text.split()):
+        return _spread(text.split(), words)
+    return words
 
 
 def _glyphs_by_line(textpage: Any, to_frame: Transform) -> dict[Place, list[Glyph]]:
@@ -193,15 +211,16 @@ def _is_copy(run: Run, seen: dict[str, set[tuple[int, int]]]) -> bool:
     return False
 
 
-def _run(words: list[Word], spans: list[dict[str, Any]], sequence: int) -> tuple[Run, int]:
+def _run(words: list[Word], text: str, spans: list[dict[str, Any]], sequence: int) -> tuple[Run, int]:
     """The run of some words, and how many of its characters are invisible."""
-    text = " ".join([w.text for w in words])
-    single = undouble(text)
-    if single != text:
-        text = single
-        words = [Word(t, w.x0, w.y0, w.x1, w.y1) for t, w in zip(text.split(), words, strict=False)]
+    if text[1:2] == text[:1] or text[1:2] == " ":
+        single = undouble(text)
+        if single != text:
+            text = single
+            words = [Word(t, w.x0, w.y0, w.x1, w.y1) for t, w in zip(text.split(), words, strict=False)]
     size, bold, italic, mono, hidden = _style(spans)
-    return Run(words, *_bounds(words), text, size, bold, italic, mono, is_rtl(text), sequence), hidden
+    rtl = not text.isascii() and is_rtl(text)
+    return Run(words, *_bounds(words), text, size, bold, italic, mono, rtl, sequence), hidden
 
 
 def _bounds(words: list[Word]) -> Rectangle:

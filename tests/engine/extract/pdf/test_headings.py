@@ -88,6 +88,20 @@ def test_letters_in_pictures_are_no_headings(tmp_path: Path) -> None:
     assert titles(tmp_path, page) == ["The Harbour"]
 
 
+def test_letters_in_drawn_charts_are_no_headings(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        text_at(canvas, 72, 80, "The Harbour", 20)
+        wrapped(canvas, 72, 110, 400, LOREM)
+        canvas.line(72, 300, 72, 600)
+        canvas.line(72, 300, 400, 300)
+        for n in range(5):
+            canvas.rect(100 + 60 * n, 300, 40, 60 + 50 * n)
+        text_at(canvas, 76, 450, "Ships of the first class and their crews", 18)
+        wrapped(canvas, 72, 580, 400, LOREM * 2)
+
+    assert titles(tmp_path, page) == ["The Harbour"]
+
+
 def test_a_widely_set_title_is_one(tmp_path: Path) -> None:
     def page(canvas: Canvas) -> None:
         text_at(canvas, 72, 80, "What the treasurer told the committee", 16, "Helvetica-Bold")

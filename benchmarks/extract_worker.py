@@ -48,11 +48,13 @@ def ours(profile: str, ocr: bool) -> Reader:
     from engine.document import to_markdown
     from engine.extract import Context
     from engine.extract.pdf import extract
+    from engine.isolated import calm_collector
     from engine.settings import load
 
     settings = load({"extraction.profile": profile, "ocr.enabled": ocr}, environ={})
     kept = tempfile.TemporaryDirectory(prefix="benchmark-")
     scratch = Path(kept.name)
+    calm_collector()  # as the process that reads documents does
 
     def read(path: Path) -> tuple[str, int]:
         document = extract(path, Context("pdf", path.name, settings, scratch))

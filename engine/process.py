@@ -227,7 +227,7 @@ def _look(task: Task) -> Answer:
 
 def look(p: Prepared, engine: VisionEngine, at_most: int | None = None) -> None:
     """Let a vision engine read pages that wait, one by one. A page it fails on keeps what Tesseract read."""
-    from engine.ocr import apply_vision
+    from engine.extract.scans import apply_vision
 
     document = p.document
     assert document is not None
@@ -235,7 +235,7 @@ def look(p: Prepared, engine: VisionEngine, at_most: int | None = None) -> None:
         pages = document.pending[:at_most]
         for page in pages:
             try:
-                apply_vision(document, page, engine.read(Path(page.image_path)))
+                apply_vision(document, page, engine.read(Path(page.image_path), page.reading))
             except CorpusError as error:
                 leave(document, page, error.message)
         document.pending = [page for page in document.pending if page not in pages]

@@ -8,7 +8,7 @@ from PIL import Image
 
 from engine.document import Builder
 from engine.extract import Context
-from engine.ocr import ocr_page
+from engine.extract.scans import ocr_page
 from engine.records import ExtractedDocument, Loss
 from engine.sanitize.image import frames, opened
 

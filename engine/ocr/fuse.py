@@ -29,6 +29,7 @@ _CJK = re.compile("[\u2e80-\u30ff\u31f0-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _FOREIGN = 0.2  # share of letters of other scripts, from which on only Tesseract can have read a line
 _READ_AT_ALL = 0.5  # Tesseract's confidence in such a line, for that to count
 _HOPELESS = 0.45  # mean confidence below which Tesseract saw no letters it knows, such as in handwriting
+_BLIND = 0.1  # a page verdict against the first engine, above which lines that it did not see are no stains
 # Letters → trust from which on a line that only one engine saw is kept; short ones may be stains and strokes.
 _KEEP_ALONE = ((1, 3, 4, 12), (0.8, 0.8, 0.45, 0.25))
 
@@ -45,14 +46,15 @@ def fused(first: OcrResult, second: OcrResult) -> OcrResult:
     read surely. Lines say in `engine` who read them; confidences are trusts, so that they can be compared."""
     hopeless = _HOPELESS if first.confidence < _HOPELESS and second.lines else 0.0
     sure = [line for line in first.lines if is_sure(line)]
-    places = _places(
-        [line for line in first.lines if not is_sure(line) and line.confidence >= hopeless],
-        [line for line in second.lines if not _repeats(line, sure)],
-    )
+    others = [line for line in second.lines if not _repeats(line, sure)]
+    sure = [line for line in sure if not any(_overlap(line, other) for other in others)]
+    kept = {id(line) for line in sure}
+    rest = [line for line in first.lines if id(line) not in kept and line.confidence >= hopeless]
+    places = _places(rest, others)
     lean = _lean([p for p in places if p.first and p.second])
     lines = _signed(sure, first.engine, False)
     for place in places:
-        lines.extend(place.chosen(lean, first.engine, second.engine, hopeless > 0))
+        lines.extend(place.chosen(lean, first.engine, second.engine, hopeless > 0 or lean > _BLIND))
     engines = [e for e in (first.engine, second.engine) if any(line.engine == e for line in lines)]
     lines = group_lines(sorted(lines, key=lambda line: line.y0 + line.y1))
     return OcrResult(lines, round(mean_confidence(lines), 4), "+".join(engines) or second.engine)
@@ -72,7 +74,8 @@ class _Place:
         return _right(self.second, True) / most - _right(self.first, False) / most
 
     def chosen(self, lean: float, first: str, second: str, alone: bool) -> list[OcrLine]:
-        """The better side's lines. `alone`: the first engine saw no letters, so its silence tells nothing."""
+        """The better side's lines. `alone`: the first engine is so blind to this page
+        that its silence tells nothing."""
         if not self.first or not self.second:
             kept = [line for line in self.first if _stands_alone(line, False)]
             kept += [line for line in self.second if alone or _stands_alone(line, True)]

@@ -13,7 +13,9 @@ _LATIN = re.compile("[a-zß-\u024f]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _BROKEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff\U000f0000-\U0010ffff]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
+_ARABIC = re.compile("[\u0621-\u064a]{2,}")
 _MIN_LETTERS = 40
+_MIN_ARABIC_PAIRS = 200  # neighbouring letters, too few to judge below
 
 
 def broken_share(text: str) -> float:
@@ -51,12 +53,12 @@ def _odd_case(token: str) -> bool:
 
 
 def is_garbage(text: str) -> bool:
-    """Whether a text layer is no text: mostly undefined characters, or Latin letters without language.
+    """Whether a text layer is no text: mostly undefined characters, letters without language.
 
     In every language written in Latin letters, vowels are between a quarter and two thirds of the letters
     and few words of four letters have none; a shifted font map breaks both.
     """
-    if broken_share(text) > 0.3:
+    if broken_share(text) > 0.3 or _stutters(text):
         return True
     lower = text.lower()
     words = _LATIN.findall(lower)
@@ -69,6 +71,17 @@ def is_garbage(text: str) -> bool:
     words = [w for w in words if len(w) >= 4]
     silent = sum(map(_VOWELS.isdisjoint, words)) / len(words) if words else 0.0
     return not 0.15 <= vowels <= 0.75 or silent > 0.5
+
+
+def _stutters(text: str) -> bool:
+    """Whether Arabic letters are doubled far more often than Arabic doubles them (below one pair in a hundred,
+    the article's lam aside): font maps that call the strokes which stretch a word by the name of a letter."""
+    words = _ARABIC.findall(text) if not text.isascii() else []
+    pairs = sum(map(len, words)) - len(words)
+    if pairs < _MIN_ARABIC_PAIRS:
+        return False
+    doubled = sum(a == b and a not in "لـ" for word in words for a, b in itertools.pairwise(word))
+    return doubled > 0.05 * pairs
 
 
 def worth(text: str, confidence: float = 1.0) -> float:

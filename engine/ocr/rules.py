@@ -11,7 +11,8 @@ from PIL import Image
 Stroke = tuple[float, float, float, float]  # x0, y0, x1, y1 in pixels; a line's own thickness left out
 _LONGEST = 2600  # pixels of the longer side looked at
 _DARKER = 38  # grey levels between paper and rule
-_LENGTH = 2.5  # of a text line's height; no letter has a straight stroke as long
+_LENGTH = 2.0  # of a text line's height; no dash is as long
+_HEIGHT = 1.5  # of the same; no letter is as high, and no row of a table lower
 _THICK = 0.4  # of that height; thicker is a bar or a picture
 _BLOCK = 32  # pixels; the ground is taken to be even within
 _MOST = 1500  # more lines are a drawing
@@ -23,10 +24,11 @@ def find_rules(picture: Path, line_height: float) -> list[Stroke]:
         grey = np.asarray(image.convert("L"))
     factor = max(1, round(max(grey.shape) / _LONGEST))
     ink = _ink(grey, factor)
-    length = max(12, round(_LENGTH * line_height / factor))
-    thick = max(2, round(_THICK * line_height / factor))
-    flat = [(x0, y, x1, y) for y, x0, x1 in _strokes(ink, length, thick)]
-    tall = [(x, y0, x, y1) for x, y0, y1 in _strokes(np.ascontiguousarray(ink.T), length, thick)]
+    unit = line_height / factor
+    thick = max(2, round(_THICK * unit))
+    flat = [(x0, y, x1, y) for y, x0, x1 in _strokes(ink, max(12, round(_LENGTH * unit)), thick)]
+    upright = np.ascontiguousarray(ink.T)
+    tall = [(x, y0, x, y1) for x, y0, y1 in _strokes(upright, max(12, round(_HEIGHT * unit)), thick)]
     if len(flat) + len(tall) > _MOST:
         return []
     return [(a * factor, b * factor, c * factor, d * factor) for a, b, c, d in (*flat, *tall)]

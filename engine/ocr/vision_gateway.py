@@ -48,8 +48,9 @@ class GatewayVision:
     def name(self) -> str:
         return f"gateway:{self.model}"
 
-    def read(self, image_path: Path) -> OcrResult:
-        """Read one picture. Lines carry the whole page as their box: the model gives no places.
+    def read(self, image_path: Path, known: OcrResult | None = None) -> OcrResult:
+        """Read one picture, whatever is `known` of it. Lines carry the whole page as their box: the model gives
+        no places.
 
         The confidence is an estimate from the text alone (share of words that look like words), because
         chat models report none. Raises CorpusError (OCR_FAILED) when every attempt failed.

@@ -31,12 +31,14 @@ def column_edges(rows: Sequence[Row]) -> Edges:
     middles = _stub_gutter(rows, full) + _parting(full, [(a + b) / 2 for a, b in gutters])
     if not middles:
         return []
-    columns: Edges = []
-    for left, right in itertools.pairwise([float("-inf"), *middles, float("inf")]):
-        inside = [w for r in rows for e in r.entries for w in e.words if w.x0 >= left and w.x1 <= right]
-        if inside:
-            columns.append((min(w.x0 for w in inside), max(w.x1 for w in inside)))
-    return columns
+    starts: list[list[float]] = [[] for _ in range(len(middles) + 1)]
+    ends: list[list[float]] = [[] for _ in range(len(middles) + 1)]
+    for word in (w for r in rows for e in r.entries for w in e.words):
+        column = bisect_right(middles, word.x0)
+        if column == len(middles) or word.x1 <= middles[column]:
+            starts[column].append(word.x0)
+            ends[column].append(word.x1)
+    return [(min(a), max(b)) for a, b in zip(starts, ends, strict=True) if a]
 
 
 def _gutters(full: list[Row]) -> Edges:
@@ -50,6 +52,7 @@ def _gutters(full: list[Row]) -> Edges:
         for x0, x1 in _wide_gaps(row):
             events += [(x0, 0, 1), (x1, 0, -1)]
     events.sort()
+    spans = [(r.entries[0].x0, max([e.x1 for e in r.entries])) for r in full]
     gutters: Edges = []
     words = gaps = 0
     start, best = 0.0, 0
@@ -63,7 +66,7 @@ def _gutters(full: list[Row]) -> Edges:
             best = max(best, gaps)
         elif free:
             free = False
-            if x - start > _NARROW and best >= _needed(full, (start + x) / 2):
+            if x - start > _NARROW and best >= _needed(spans, (start + x) / 2):
                 gutters.append((start, x))
     return gutters
 
@@ -100,9 +103,9 @@ def _parting(full: list[Row], at: list[float]) -> list[float]:
     return at
 
 
-def _needed(full: list[Row], x: float) -> int:
-    """Wide gaps asked of the rows that have text on both sides of `x`."""
-    both = sum(r.entries[0].x0 < x < max(e.x1 for e in r.entries) for r in full)
+def _needed(spans: Edges, x: float) -> int:
+    """Wide gaps asked of the rows that have text on both sides of `x`, by where each row starts and ends."""
+    both = sum([start < x < end for start, end in spans])
     return max(1, round(_SUPPORT * both))
 
 

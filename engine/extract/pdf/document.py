@@ -135,7 +135,7 @@ class _PageReader:
         numbered = take_line_numbers(model)
         if numbered:
             builder.warn("line_numbers_dropped", "a column of line numbers was left out", f"page {number}", numbered)
-        furniture = take_furniture(model, margins)
+        furniture = take_furniture(model, margins, {entry.key for entry in outline if entry.key})
         layout, headings = self._layout(model, profile, outline)
         wanted = self.context.settings.extraction
         keep = wanted.furniture == "keep"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from engine.extract.pdf.headings import title_key
 from engine.extract.pdf.model import PageModel, Run
 
 MarginKeys = set[tuple[str, str, int]]
@@ -56,16 +57,20 @@ def _key(text: str, page: int) -> str:
     return f"#{int(numbers[0]) - page}" if len(numbers) == 1 and len(numbers[0]) < 6 else text
 
 
-def take_furniture(model: PageModel, neighbours: Sequence[MarginKeys]) -> list[tuple[str, Run]]:
+def take_furniture(
+    model: PageModel, neighbours: Sequence[MarginKeys], titles: Collection[str] = ()
+) -> list[tuple[str, Run]]:
     """Remove from `model.runs` what its margins share with a neighbouring page; (page_header|page_footer, run).
 
     Text must recur at nearly the same height; numbers count as equal. Looking inwards from the edge, the
-    first row that does not recur ends it: what lies behind is the page's text.
+    first row that does not recur ends it: what lies behind is the page's text. A title of the document (`titles`:
+    keys of the bookmarks') beside a page number is a running header too, on a page without neighbours.
     """
     repeated: list[tuple[str, Run]] = []
     for zone, rows in _margin_rows(model):
         for row in rows:
-            recurring = [run for run in row if _recurs(zone, run, model.number, neighbours)]
+            running = _is_running_title(row, titles)
+            recurring = [run for run in row if running or _recurs(zone, run, model.number, neighbours)]
             repeated += [(f"page_{zone}", run) for run in recurring]
             if len(recurring) < len(row):
                 break
@@ -74,6 +79,12 @@ def take_furniture(model: PageModel, neighbours: Sequence[MarginKeys]) -> list[t
         return []
     model.runs = [r for r in model.runs if id(r) not in taken]
     return repeated
+
+
+def _is_running_title(row: list[Run], titles: Collection[str]) -> bool:
+    """Whether a row is a page number and one of the titles."""
+    named = [run for run in row if not run.text.isdigit()]
+    return len(named) == len(row) - 1 and title_key(" ".join(run.text for run in named)) in titles
 
 
 def _recurs(zone: str, run: Run, page: int, neighbours: Sequence[MarginKeys]) -> bool:

@@ -10,7 +10,7 @@ from engine.document import Builder
 from engine.extract import Context
 from engine.extract.pdf.model import PageModel
 from engine.extract.pdf.mupdf import MUPDF_ERRORS, Document, Page, pymupdf
-from engine.ocr import ocr_page
+from engine.extract.scans import ocr_page
 from engine.ocr.pages import NOT_RENDERED
 from engine.ocr.quality import broken_share, is_garbage, junk_share, worth
 from engine.records import StructureElement

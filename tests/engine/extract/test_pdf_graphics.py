@@ -88,3 +88,24 @@ def test_rules_follow_a_turned_page(tmp_path: Path) -> None:
     (rule,) = model.rules
     assert rule.horizontal and rule.x1 - rule.x0 == pytest.approx(300, abs=0.1)
     assert rule.y0 > model.runs[0].y0
+
+
+def test_letters_that_are_small_drawings_stay_in_their_line(tmp_path: Path) -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=600, height=800)
+    streams = [b"BT /T 12 Tf 1 0 0 1 50 700 Tm (abab ba) Tj ET 100 100 m 300 100 l S"]
+    streams += [b"600 0 d0 0 0 500 700 re f", b"600 0 d0 200 0 60 700 re f", b"300 0 d0"]
+    numbers: list[int] = []
+    for stream in streams:
+        numbers.append(document.get_new_xref())
+        document.update_object(numbers[-1], "<<>>")
+        document.update_stream(numbers[-1], stream)
+    page.set_contents(numbers[0])
+    letters = " ".join(f"/{name} {xref} 0 R" for name, xref in zip(("a", "b", "space"), numbers[1:], strict=True))
+    font = "/Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 97/LastChar 98"
+    font += f"/Widths[600 600]/Encoding<</Differences[97/a/b 32/space]>>/CharProcs<<{letters}>>"
+    document.xref_set_key(page.xref, "Resources", f"<</Font<</T <<{font}>>>>>>")
+    document.save(tmp_path / "drawn.pdf")
+    model = read_page(open_document(tmp_path / "drawn.pdf", [])[0], 1)
+    assert [run.text for run in model.runs] == ["abab ba"]
+    assert (100, 700, 300, 700, False) in sides(model)

@@ -15,7 +15,8 @@ from engine.document import derive, merge, to_markdown, walk
 from engine.errors import Code, InputError
 from engine.extract.pdf import extract_pages
 from engine.extract.pdf.mupdf import TEXT_FLAGS, open_document
-from engine.ocr import apply_vision, check_read, installed_languages, vision_engine
+from engine.extract.scans import apply_vision
+from engine.ocr import check_read, installed_languages, vision_engine
 from engine.records import ExtractedDocument
 from tests.engine.extract.pdf_files import codes, context, headings, read
 
@@ -148,7 +149,7 @@ def test_scans(name: str, source_format: str, wanted: list[str], tmp_path: Path)
     document = read(FORMATS / name, tmp_path, source_format)
     engine = vision_engine(context(tmp_path).settings)
     for page in list(document.pending):
-        apply_vision(document, page, engine.read(Path(page.image_path)))
+        apply_vision(document, page, engine.read(Path(page.image_path), page.reading))
     derive(document)
     check_read(document)
     assert [w for w in wanted if fold(w) not in fold(document.content)] == []

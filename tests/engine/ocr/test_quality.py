@@ -50,3 +50,11 @@ def test_worth_weighs_letters_by_confidence() -> None:
     assert worth("two words") == 8
     assert worth("two words", 0.5) == 4
     assert worth(ENGLISH) > worth("A&s-oeiete© 3s«»teership POAH «3E*»CM and " * 3)
+
+
+def test_arabic_that_stutters_is_garbage() -> None:
+    """A font map that calls every lengthening stroke a waw; sound Arabic doubles few letters but lam."""
+    sound = "وعليه فإن الحكومة المصرية تضع صوب أعينها خلال المرحلة المقبلة تكليف السيد رئيس الجمهورية لها بالعمل " * 4
+    stuttering = sound.replace("ي", "وو").replace("ر", "ووو")
+    assert not is_garbage(sound)
+    assert is_garbage(stuttering)

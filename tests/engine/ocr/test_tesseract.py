@@ -9,8 +9,7 @@ from PIL import Image
 
 from engine.errors import Code, InputError
 from engine.ocr import OcrUnavailableError, installed_languages, read_page
-from engine.ocr.pictures import unrotated
-from engine.ocr.tesseract import parse_tsv
+from engine.ocr.program import parse_tsv
 from engine.settings import Settings
 from tests.engine.extract.pdf_files import text_picture
 

@@ -8,7 +8,8 @@ import pytest
 
 from engine.document import Builder, derive
 from engine.errors import Code, ConfigError, CorpusError, InputError
-from engine.ocr import apply_vision, check_read, vision_engine
+from engine.extract.scans import apply_vision
+from engine.ocr import check_read, vision_engine
 from engine.ocr.vision_local import LocalVision
 from engine.records import ExtractedDocument, Loss, OcrLine, OcrResult, PendingPage, StructureElement
 from engine.settings import Limits, Settings

@@ -66,13 +66,13 @@ def _panel(panel: Panel, cost_name: str) -> Iterator[str]:
         yield f'<line x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}" stroke="#ddd"/>'
         yield f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{tenth / 10:.1f}</text>'
     yield f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(cost_name)}</text>'
-    taken: list[tuple[float, float, float]] = []
+    taken = [(x(p.cost) - 5, x(p.cost) + 5, y(p.quality) + 4) for p in panel.points]
     for point in sorted(panel.points, key=lambda p: (-p.quality, p.cost)):
         yield from _dot(point, x(point.cost), y(point.quality), taken)
 
 
 def _dot(point: Point, x: float, y: float, taken: list[tuple[float, float, float]]) -> Iterator[str]:
-    """A dot and its name beside it, moved down until it covers no other name."""
+    """A dot and its name beside it, moved down until it covers no other name or dot."""
     colour = _OURS if point.ours else _THEIRS
     weight = "bold" if point.ours else "normal"
     length = 6.6 * len(point.name) + 8

@@ -182,12 +182,15 @@ def _extract(task: Task, settings: Settings, source_format: str) -> None:
 
 def _adopt(task: Task, document: ExtractedDocument, losses: list[Loss]) -> None:
     """Make an extracted document the task's own: what sanitising removed comes first in its loss report, what is only
-    decoration goes."""
+    decoration goes, what can be read on the other pictures is added."""
+    from engine.extract.picture_text import read_pictures
     from engine.language import language_of
     from engine.sanitize.decoration import drop_decoration
 
     document.warnings[:0] = losses
-    drop_decoration(document, _settings(task.settings_json))
+    settings = _settings(task.settings_json)
+    drop_decoration(document, settings)
+    read_pictures(document, Path(task.scratch), settings)
     meta = document.metadata
     if meta.language == "und":
         meta.language = task.language or language_of(document.content)

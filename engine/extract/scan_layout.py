@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,10 @@ from engine.extract.pdf.assemble import add_page
 from engine.extract.pdf.headings import page_headings
 from engine.extract.pdf.layout import layout_page
 from engine.extract.pdf.model import PageModel, Rule, Run, Word
+from engine.extract.pdf.pictures import PictureStore
 from engine.extract.pdf.profile import document_profile
 from engine.extract.pdf.spacing import is_cjk, is_rtl
+from engine.extract.pdf.tables import without
 from engine.ocr.layout import ocr_elements
 from engine.ocr.rules import find_rules
 from engine.ocr.upright import Affine, composed, mapped
@@ -33,6 +34,7 @@ _BODY = 10.0  # points of the model that the usual line is high
 _GAP = 1.5  # of a line's height; words further apart belong to different columns or cells
 _SAME_SIZE = 0.17  # relative; heights of read lines vary by that much within one type size
 _STEP = 1.25  # from one type size to the next that can be told apart
+_STROKE = re.compile(r"[|¦!lI/\\\[\](){}]{1,2}")
 _ASCENDERS = re.compile(r"[A-Zbdfhklt0-9\u00c0-\u00dfﬁ-ﬆ()/|\[\]{}]")
 _DESCENDERS = re.compile(r"[gjpqyçþQ,;()/|\[\]{}]")
 
@@ -60,27 +62,22 @@ def scan_blocks(result: OcrResult, page: ReadPage) -> list[StructureElement]:
     usual = _usual_height(lines)
     scale = _BODY / usual
     back: Affine = (1 / scale, 0.0, 0.0, 1 / scale, 0.0, 0.0)
+    rules = _rules(page.picture, usual, scale)
     model = PageModel(
         page.number, width * scale, height * scale, width * scale, height * scale,
-        _runs(lines, scale), [], _rules(page.picture, usual, scale),
+        _without_strokes(_runs(lines, scale), rules), [], rules,
         frame_to_page=composed(back, page.to_page),
     )  # fmt: skip
     profile = document_profile([model])
     layout = layout_page(model, profile)
     builder = Builder("scan", Limits.model_validate({}))
     builder.page = page.number
-    add_page(builder, layout, page_headings(layout, profile, []), [], _NoPictures())
+    images = PictureStore(None, builder)  # pyright: ignore[reportArgumentType] - a scan has no images to read
+    add_page(builder, layout, page_headings(layout, profile, []), [], images)
     _close_levels(builder.roots)
     for element in walk(builder.roots):
         _finish(element, lines, page)
     return builder.roots
-
-
-class _NoPictures:
-    """Stands for the images of a page that is itself an image."""
-
-    def shown(self, pictures: list[object], width: float, height: float) -> list[object]:
-        return []
 
 
 def _placeless(lines: list[OcrLine], width: int, height: int) -> bool:
@@ -187,7 +184,24 @@ def _run(line: OcrLine, words: list[OcrWord], scale: float, size: float, sequenc
 
 
 def _rules(picture: Path, usual: float, scale: float) -> list[Rule]:
-    return [Rule(*(value * scale for value in stroke)) for stroke in find_rules(picture, usual)]
+    return [Rule(a * scale, b * scale, c * scale, d * scale) for a, b, c, d in find_rules(picture, usual)]
+
+
+def _without_strokes(runs: list[Run], rules: list[Rule]) -> list[Run]:
+    """The runs without the words that are a vertical rule, taken for a letter."""
+    upright = [rule for rule in rules if not rule.horizontal]
+    strokes = {
+        id(w)
+        for run in runs
+        for w in run.words
+        if _STROKE.fullmatch(w.text) and any(_lies_on(w, rule) for rule in upright)
+    }
+    return without(runs, strokes) if strokes else runs
+
+
+def _lies_on(word: Word, rule: Rule) -> bool:
+    middle = (word.x0 + word.x1) / 2
+    return abs(middle - rule.x0) < 0.3 * _BODY and rule.y0 - 1 < (word.y0 + word.y1) / 2 < rule.y1 + 1
 
 
 # ---------------------------------------------------------------- what was built
@@ -219,8 +233,3 @@ def _method(element: StructureElement, lines: list[OcrLine], page: ReadPage) -> 
     if not any(letters.values()):
         return page.method
     return max(letters, key=lambda name: letters[name]) if any(line.engine for line in lines) else page.method
-
-
-def usual_line_height(result: OcrResult) -> float:
-    """Median height of the lines read, in pixels; 0 without any."""
-    return statistics.median(line.y1 - line.y0 for line in result.lines) if result.lines else 0.0

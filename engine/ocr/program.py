@@ -111,7 +111,7 @@ def _run(arguments: list[str], seconds: float) -> str:
         )
     except subprocess.TimeoutExpired as error:
         raise InputError(
-            f"text recognition took more than {seconds:g} seconds for one page", Code.EXTRACTION_TIMEOUT, Stage.OCR
+            "text recognition took more than limits.tool_seconds for one page", Code.EXTRACTION_TIMEOUT, Stage.OCR
         ) from error
     except OSError as error:
         raise OcrUnavailableError(f"Tesseract does not start; install it with: {INSTALL_COMMAND}") from error

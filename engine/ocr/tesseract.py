@@ -8,12 +8,13 @@ language is it read again.
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image
 
-from engine.errors import Stage
+from engine.errors import Code, InputError, Stage
 from engine.ocr.languages import first_languages, in_its_language, script_languages, with_other_scripts
 from engine.ocr.pictures import enlarged
 from engine.ocr.program import (
@@ -66,7 +67,8 @@ def read_upright(
         picture, scale = enlarged(image_path, scratch)
         with Image.open(picture) as image:
             turn = Turn(*image.size)
-        look = _Look(picture, scratch, settings, (language, likely), turn)
+        deadline = time.monotonic() + settings.limits.tool_seconds
+        look = _Look(picture, scratch, settings, (language, likely), turn, deadline)
         reading = look.best()
     for line in reading.lines:
         for part in (line, *line.words):
@@ -90,14 +92,25 @@ class _Look:
     settings: Settings
     hints: tuple[str | None, str | None]
     turn: Turn
+    deadline: float
 
     def best(self) -> Reading:
-        """The best of several passes; `picture` and `turn` are those it was made under."""
-        reading = self._read(self.picture, first_languages(self.settings, *self.hints))
-        reading = self._laid_down(reading)
+        """The best of as many passes as there is time for; `picture` and `turn` are those it was made under."""
+        first = self._read(self.picture, first_languages(self.settings, *self.hints))
+        way = self.picture, self.turn
+        try:
+            return self._improved(first)
+        except InputError as error:
+            if error.code != Code.EXTRACTION_TIMEOUT:
+                raise
+            self.picture, self.turn = way
+            return first
+
+    def _improved(self, first: Reading) -> Reading:
+        reading = self._laid_down(first)
         if reading.confidence < _GOOD or len(reading.text) < _FEW_LETTERS:
             reading = self._unskewed(self._turned(reading))
-            if _HOPELESS <= reading.confidence < _GOOD:
+            if _HOPELESS <= reading.confidence < _GOOD and self.settings.ocr.vision != "local":  # else that looks
                 even = recognise(self.picture, reading.languages, self._seconds, uneven=True)
                 reading = even if even.worth > reading.worth else reading
         if self.settings.ocr.languages or self.hints[0] or reading.confidence < _HOPELESS:
@@ -107,7 +120,8 @@ class _Look:
 
     @property
     def _seconds(self) -> float:
-        return self.settings.limits.tool_seconds
+        """What is left of the page's time: all passes together have limits.tool_seconds."""
+        return max(self.deadline - time.monotonic(), 0.01)
 
     def _read(self, picture: Path, languages: str) -> Reading:
         return recognise(picture, languages, self._seconds)

@@ -38,16 +38,6 @@ def test_words_become_lines_and_paragraphs() -> None:
     assert (lines[0].x0, lines[0].y0, lines[0].x1, lines[0].y1) == (10, 10, 100, 22)
 
 
-@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
-def test_boxes_are_turned_back(degrees: int) -> None:
-    image = Image.new("L", (60, 40), 255)
-    image.paste(0, (10, 5, 20, 12))
-    turned = image.rotate(-degrees, expand=True, fillcolor=255)
-    box = Image.eval(turned, lambda v: 255 - v).getbbox()
-    assert box is not None
-    assert unrotated(box, degrees, image.size) == (10, 5, 20, 12)
-
-
 @needs_tesseract
 def test_reading_a_page(tmp_path: Path) -> None:
     result = read_page(picture(tmp_path, text_picture(*LINES)), Settings())

@@ -42,7 +42,7 @@ def test_a_better_reading_replaces_the_poor_one(tmp_path: Path) -> None:
     document = waiting(tmp_path, "Th3 qu~ck br0wn", 0.3)
     assert apply_vision(document, document.pending[0], reading("The quick brown fox", "jumps over the dog"))
     derive(document)
-    assert document.content == "# Before\n\nThe quick brown fox\n\njumps over the dog"
+    assert document.content == "# Before\n\nThe quick brown fox jumps over the dog"
     assert document.pending == [] and document.warnings == []
     page = document.pages[1]
     assert (page.ocr_confidence, page.ocr_engine) == (0.95, "rapidocr")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from engine.extract.pdf.mupdf import pymupdf
@@ -11,6 +12,8 @@ from tests.engine.extract.pdf_files import LOREM, outline, pdf, read, text_at, w
 
 
 def test_lines_drawn_across_two_columns_are_read_down(tmp_path: Path) -> None:
+    """P16: four strings drawn row by row at two columns; the sentence goes on down its own column."""
+
     def page(c: Canvas) -> None:
         text_at(c, 60, 130, "The left column begins with these")
         text_at(c, 330, 130, "The right column starts here and")
@@ -24,6 +27,8 @@ def test_lines_drawn_across_two_columns_are_read_down(tmp_path: Path) -> None:
 
 
 def test_title_columns_table_columns(tmp_path: Path) -> None:
+    """P16: with a title across both columns and a table between them."""
+
     def page(c: Canvas) -> None:
         text_at(c, 150, 70, "A title that lies across both of the columns", 14)
         left = wrapped(c, 60, 110, 220, "Alpha begins. " + LOREM)
@@ -83,3 +88,33 @@ def test_vertical_japanese_reads_from_the_right(tmp_path: Path) -> None:
     made.save(tmp_path / "a.pdf")
     text = "".join(read(tmp_path / "a.pdf", tmp_path).content.split())
     assert sorted(text) == sorted("最初の列です次の列です")
+
+
+HEBREW = "שלום עולם 2024 ABC"
+DEJAVU = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+
+
+def test_right_to_left_text_comes_out_in_logical_order(tmp_path: Path) -> None:
+    """P21: set by a layout engine; digits and Latin letters stay as they are."""
+    document = pymupdf.open()
+    document.new_page().insert_htmlbox(pymupdf.Rect(50, 50, 500, 200), f'<p dir="rtl">{HEBREW}</p>')
+    document.save(tmp_path / "a.pdf")
+    assert read(tmp_path / "a.pdf", tmp_path).content == HEBREW
+
+
+@pytest.mark.skipif(not DEJAVU.exists(), reason="needs the DejaVu fonts of the system")
+@pytest.mark.parametrize("visual", [True, False])
+def test_hebrew_in_either_order_of_drawing(tmp_path: Path, visual: bool) -> None:
+    """P21: letters in the order they are seen, or each placed to the left of the one before, read the same."""
+    words, document = "שלום עולם", pymupdf.open()
+    page = document.new_page()
+    page.insert_font(fontname="F0", fontfile=str(DEJAVU))
+    font, x = pymupdf.Font(fontfile=str(DEJAVU)), 300.0
+    if visual:
+        page.insert_text((72, 100), words[::-1], fontname="F0", fontsize=14)
+    for letter in "" if visual else words:
+        x -= font.text_length(letter, 14)
+        page.insert_text((x, 100), letter, fontname="F0", fontsize=14)
+    page.insert_text((72, 160), "Latin 123 stays", fontname="F0", fontsize=14)
+    document.save(tmp_path / "a.pdf")
+    assert read(tmp_path / "a.pdf", tmp_path).content.split("\n\n") == [words, "Latin 123 stays"]

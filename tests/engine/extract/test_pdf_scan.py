@@ -42,6 +42,7 @@ def test_a_scanned_page_is_read(tmp_path: Path) -> None:
 @needs_tesseract
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_a_scan_that_lies_on_its_side_is_read(tmp_path: Path, degrees: int) -> None:
+    """P20: pixels turned by a quarter, a half, three quarters."""
     image = text_picture(*LINES, *LINES, *LINES).rotate(degrees, expand=True, fillcolor="white")
     path = pdf(tmp_path / "a.pdf", lambda c: c.drawImage(reader(image), 20, 20, image.width / 3, image.height / 3))
     document = read(path, tmp_path)

@@ -285,7 +285,7 @@ def _block_text(element: StructureElement, for_people: bool) -> str:
             return f"{fence}{element.attributes.get('language', '')}\n{element.content}\n{fence}"
         case "table" if element.table is not None:
             table = element.table
-            body = table_html(table) if for_people and has_spans(table) else "\n".join(table_lines(table))
+            body = table_html(table) if for_people and _is_spanned(element, table) else "\n".join(table_lines(table))
             return f"{clean_text(table.caption)}\n\n{body}" if table.caption else body
         case "comment":
             return f"[Comment] {element.content}"
@@ -293,6 +293,11 @@ def _block_text(element: StructureElement, for_people: bool) -> str:
             return f"Speaker notes: {element.content}"
         case _:
             return element.content
+
+
+def _is_spanned(element: StructureElement, table: ExtractedTable) -> bool:
+    """Whether a table needs HTML. One seen on a picture does not: pipe rows show best what was read where."""
+    return element.method == "text" and has_spans(table)
 
 
 def to_markdown(document: ExtractedDocument) -> str:

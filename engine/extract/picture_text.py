@@ -47,7 +47,9 @@ def read_pictures(document: ExtractedDocument, scratch: Path, settings: Settings
     Pages that are themselves pictures are not looked at again. Nothing is read in the profile `fast` of a document
     that has text, or where OCR is off or not installed.
     """
-    alone = not document.content.strip() and not document.pending
+    alone = not document.pending and not any(
+        e.content.strip() or e.table is not None for e in walk(document.structure) if e.image is None
+    )
     if not settings.ocr.enabled or not installed_languages() - {"osd"}:
         return
     if settings.extraction.profile == "fast" and not alone:

@@ -27,12 +27,14 @@ from engine.extract.pdf.tables import without
 from engine.ocr.layout import ocr_elements
 from engine.ocr.rules import find_rules
 from engine.ocr.upright import Affine, composed, mapped
-from engine.records import OcrLine, OcrResult, OcrWord, StructureElement
+from engine.records import Box, ExtractedTable, OcrLine, OcrResult, OcrWord, StructureElement
 from engine.settings import Limits
 
 _BODY = 10.0  # points of the model that the usual line is high
 _GAP = 1.5  # of a line's height; words further apart belong to different columns or cells
 _SAME_SIZE = 0.17  # relative; heights of read lines vary by that much within one type size
+_PADDED = 1.18  # height of a box that rapidocr draws around a line, in type heights
+_SURE = 0.7  # confidence of a page below which the heights of its lines tell nothing, as in handwriting
 _STEP = 1.25  # from one type size to the next that can be told apart
 _STROKE = re.compile(r"[|¦!lI/\\\[\](){}]{1,2}")
 _ASCENDERS = re.compile(r"[A-Zbdfhklt0-9\u00c0-\u00dfﬁ-ﬆ()/|\[\]{}]")
@@ -73,11 +75,20 @@ def scan_blocks(result: OcrResult, page: ReadPage) -> list[StructureElement]:
     builder = Builder("scan", Limits.model_validate({}))
     builder.page = page.number
     images = PictureStore(None, builder)  # pyright: ignore[reportArgumentType] - a scan has no images to read
-    add_page(builder, layout, page_headings(layout, profile, []), [], images)
-    _close_levels(builder.roots)
-    for element in walk(builder.roots):
-        _finish(element, lines, page)
-    return builder.roots
+    headings = page_headings(layout, profile, [])
+    headings.levels = {n: h for n, h in headings.levels.items() if result.confidence >= _SURE and _is_title(h[1])}
+    add_page(builder, layout, headings, [], images)
+    roots = _with_plain_rows(builder.roots, [rule for rule in rules if not rule.horizontal], model)
+    _close_levels(roots)
+    for element in walk(roots):
+        element.method = _method(element, lines, page)
+    return roots
+
+
+def _is_title(text: str) -> bool:
+    """Whether nothing speaks against a large line being a title: heights are measured roughly on a scan."""
+    first = next((c for c in text if c.isalpha()), "")
+    return not first.islower() and not re.search(r"[.,;]\s+[^\W\d_]", text)
 
 
 def _placeless(lines: list[OcrLine], width: int, height: int) -> bool:
@@ -126,6 +137,8 @@ def _usual_height(lines: list[OcrLine]) -> float:
 def _type_height(line: OcrLine) -> float:
     """Height of the line as if it had letters that rise and letters that reach below, in pixels."""
     height = line.y1 - line.y0
+    if line.engine.startswith("rapidocr"):
+        return height / _PADDED
     if is_cjk(line.text):
         return height * 1.1
     share = 1.0 - 0.22 * (not _DESCENDERS.search(line.text)) - 0.25 * (not _ASCENDERS.search(line.text))
@@ -205,12 +218,37 @@ def _lies_on(word: Word, rule: Rule) -> bool:
 
 
 # ---------------------------------------------------------------- what was built
-def _finish(element: StructureElement, lines: list[OcrLine], page: ReadPage) -> None:
-    """Say how the element was read, and claim no spans of a table whose lines were only seen."""
-    element.method = _method(element, lines, page)
-    if element.table is not None:
-        for cell in element.table.cells:
-            cell.rowspan = cell.colspan = 1
+def _with_plain_rows(elements: list[StructureElement], upright: list[Rule], model: PageModel) -> list[StructureElement]:
+    """The tree with the rows of doubtful tables as paragraphs: what stands in line on a receipt or a letter is a
+    table only where lines are drawn between its columns, or the columns have names."""
+    drawn = [model.to_page(rule.x0, rule.y0, rule.x1, rule.y1) for rule in upright]
+    kept: list[StructureElement] = []
+    for element in elements:
+        element.children = _with_plain_rows(element.children, upright, model)
+        table, box = element.table, element.box
+        ruled = box is not None and any(_inside(rule, box) for rule in drawn)
+        if table is None or ruled or _is_named(table):
+            kept.append(element)
+            continue
+        rows: dict[int, list[str]] = {}
+        for cell in sorted(table.cells, key=lambda c: (c.row, c.col)):
+            rows.setdefault(cell.row, []).append(cell.text)
+        for texts in rows.values():
+            text = " ".join(filter(None, texts))
+            if text:
+                kept.append(StructureElement("paragraph", None, text, page_number=element.page_number, box=box))
+    return kept
+
+
+def _inside(rule: Box, box: Box) -> bool:
+    x, y = (rule.x0 + rule.x1) / 2, (rule.y0 + rule.y1) / 2
+    return box.x0 - 2 <= x <= box.x1 + 2 and box.y0 - 2 <= y <= box.y1 + 2
+
+
+def _is_named(table: ExtractedTable) -> bool:
+    """Whether three columns or more have names over them."""
+    names = table.headers
+    return len(names) >= 3 and len(table.rows) >= 2 and all(n and not any(c.isdigit() for c in n) for n in names)
 
 
 def _close_levels(roots: list[StructureElement]) -> None:

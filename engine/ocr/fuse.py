@@ -29,6 +29,7 @@ _CJK = re.compile("[\u2e80-\u30ff\u31f0-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _FOREIGN = 0.2  # share of letters of other scripts, from which on only Tesseract can have read a line
 _READ_AT_ALL = 0.5  # Tesseract's confidence in such a line, for that to count
 _HOPELESS = 0.45  # mean confidence below which Tesseract saw no letters it knows, such as in handwriting
+_COVERED = 0.85  # share of a line's width under sure ones, from which on it says nothing new
 _BLIND = 0.1  # a page verdict against the first engine, above which lines that it did not see are no stains
 # Letters → trust from which on a line that only one engine saw is kept; short ones may be stains and strokes.
 _KEEP_ALONE = ((1, 3, 4, 12), (0.8, 0.8, 0.45, 0.25))
@@ -83,21 +84,14 @@ class _Place:
         if _foreign(self.first) or self.margin() + lean <= 0:
             return _signed(self.first, first, False)
         if len(self.first) == len(self.second) == 1:
-            _take_place(self.second[0], self.first[0])
+            self.second[0].text = with_spaces(self.second[0].text, self.first[0].text)
         return _signed(self.second, second, True)
 
 
 def _repeats(line: OcrLine, sure: Sequence[OcrLine]) -> bool:
     """Whether most of a line's width lies over lines that stay as they are."""
     covered = sum(min(line.x1, s.x1) - max(line.x0, s.x0) for s in sure if _overlap(s, line))
-    return covered > 0.5 * (line.x1 - line.x0)
-
-
-def _take_place(line: OcrLine, other: OcrLine) -> None:
-    """Give a line the spaces and, where they fit, the tight place of the other engine's reading of it."""
-    line.text = with_spaces(line.text, other.text)
-    if other.confidence >= _READ_AT_ALL and abs(other.x1 - other.x0 - line.x1 + line.x0) < 0.2 * (line.x1 - line.x0):
-        line.x0, line.y0, line.x1, line.y1 = other.x0, other.y0, other.x1, other.y1
+    return covered > _COVERED * (line.x1 - line.x0)
 
 
 def _places(first: Sequence[OcrLine], second: Sequence[OcrLine]) -> list[_Place]:
@@ -138,11 +132,12 @@ def _lean(places: Sequence[_Place]) -> float:
 
 
 def _letters(lines: Sequence[OcrLine]) -> int:
-    return sum(len("".join(line.text.split())) for line in lines)
+    """Letters, those of scripts as broad as they are high counted twice, as they take the room of two others."""
+    return sum(len("".join(line.text.split())) + len(_CJK.findall(line.text)) for line in lines)
 
 
 def _right(lines: Sequence[OcrLine], second: bool) -> float:
-    return sum(len("".join(line.text.split())) * trust(line, second) for line in lines)
+    return sum(_letters([line]) * trust(line, second) for line in lines)
 
 
 def _foreign(lines: Sequence[OcrLine]) -> bool:

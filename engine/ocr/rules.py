@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from engine.ocr.ink import ink
+
 Stroke = tuple[float, float, float, float]  # x0, y0, x1, y1 in pixels; a line's own thickness left out
 _LONGEST = 2600  # pixels of the longer side looked at
-_DARKER = 38  # grey levels between paper and rule
 _LENGTH = 2.0  # of a text line's height; no dash is as long
 _HEIGHT = 1.5  # of the same; no letter is as high, and no row of a table lower
 _THICK = 0.4  # of that height; thicker is a bar or a picture
-_BLOCK = 32  # pixels; the ground is taken to be even within
 _MOST = 1500  # more lines are a drawing
 
 
@@ -23,45 +23,34 @@ def find_rules(picture: Path, line_height: float) -> list[Stroke]:
     with Image.open(picture) as image:
         grey = np.asarray(image.convert("L"))
     factor = max(1, round(max(grey.shape) / _LONGEST))
-    ink = _ink(grey, factor)
+    dark = ink(_darkest(grey, factor))
     unit = line_height / factor
     thick = max(2, round(_THICK * unit))
-    flat = [(x0, y, x1, y) for y, x0, x1 in _strokes(ink, max(12, round(_LENGTH * unit)), thick)]
-    upright = np.ascontiguousarray(ink.T)
+    flat = [(x0, y, x1, y) for y, x0, x1 in _strokes(dark, max(12, round(_LENGTH * unit)), thick)]
+    upright = np.ascontiguousarray(dark.T)
     tall = [(x, y0, x, y1) for x, y0, y1 in _strokes(upright, max(12, round(_HEIGHT * unit)), thick)]
     if len(flat) + len(tall) > _MOST:
         return []
     return [(a * factor, b * factor, c * factor, d * factor) for a, b, c, d in (*flat, *tall)]
 
 
-def _ink(grey: NDArray[np.uint8], factor: int) -> NDArray[np.bool_]:
-    """Pixels clearly darker than the paper; in a picture made small, where the darkest of a block is."""
+def _darkest(grey: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
+    """The picture made smaller so that a thin line stays as dark as it is."""
     rows, columns = (side // factor * factor for side in grey.shape)
     blocks = grey[:rows, :columns].reshape(rows // factor, factor, columns // factor, factor)
-    small = blocks.min(axis=(1, 3)) if factor > 1 else grey
-    return small.astype(np.int16) < _paper(small) - _DARKER
+    return blocks.min(axis=(1, 3)) if factor > 1 else grey
 
 
-def _paper(grey: NDArray[np.uint8]) -> NDArray[np.int16]:
-    """The brightness of the ground around each pixel: rows of tables may be tinted."""
-    rows, columns = (-side % _BLOCK for side in grey.shape)
-    whole = np.pad(grey, ((0, rows), (0, columns)), mode="edge")
-    blocks = whole.reshape(whole.shape[0] // _BLOCK, _BLOCK, whole.shape[1] // _BLOCK, _BLOCK)
-    ground = np.percentile(blocks, 75, axis=(1, 3)).astype(np.int16)
-    spread = np.repeat(np.repeat(ground, _BLOCK, axis=0), _BLOCK, axis=1)
-    return spread[: grey.shape[0], : grey.shape[1]]
-
-
-def _strokes(ink: NDArray[np.bool_], length: int, thick: int) -> list[tuple[float, float, float]]:
+def _strokes(dark: NDArray[np.bool_], length: int, thick: int) -> list[tuple[float, float, float]]:
     """(row, first column, last column) of long thin horizontal strokes; rows of one stroke are one.
 
     A row is looked at together with its neighbours, so that a stroke one step out of level stays whole.
     """
-    near = ink.copy()
-    near[1:] |= ink[:-1]
-    near[:-1] |= ink[1:]
-    solid = np.zeros_like(ink)
-    solid[thick:-thick] = ink[: -2 * thick] & ink[2 * thick :]
+    near = dark.copy()
+    near[1:] |= dark[:-1]
+    near[:-1] |= dark[1:]
+    solid = np.zeros_like(dark)
+    solid[thick:-thick] = dark[: -2 * thick] & dark[2 * thick :]
     padded = np.zeros((near.shape[0], near.shape[1] + 2), dtype=np.int8)
     padded[:, 1:-1] = near & ~solid
     steps = np.diff(padded, axis=1)

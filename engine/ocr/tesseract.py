@@ -7,6 +7,8 @@ language is it read again.
 
 from __future__ import annotations
 
+import math
+import statistics
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -33,6 +35,7 @@ from engine.settings import Settings
 ENGINE = "tesseract"
 _GOOD = 0.8  # a reading this sure is not doubted
 _ORIENTATION_CONFIDENCE = 2.0  # below it, Tesseract's idea of what is up is a guess
+_SLOPE = 1.0  # degrees by which the words of most lines climb or fall, from which on the page is levelled first
 _HOPELESS = 0.45  # a reading less sure is no text in any language: what is up is tried, languages are not
 _TURN_GAIN = 1.5  # how much more a page must say the other way up, where only trying tells
 _FEW_LETTERS = 20
@@ -68,7 +71,7 @@ def read_upright(
         with Image.open(picture) as image:
             turn = Turn(*image.size)
         deadline = time.monotonic() + settings.limits.tool_seconds
-        look = _Look(picture, scratch, settings, (language, likely), turn, deadline)
+        look = _Look(picture, picture, scratch, settings, (language, likely), turn, deadline)
         reading = look.best()
     for line in reading.lines:
         for part in (line, *line.words):
@@ -87,6 +90,7 @@ def _shrink(part: OcrLine | OcrWord, scale: float) -> None:
 class _Look:
     """One picture being read: the copy that is upright as far as known, and how it was turned."""
 
+    original: Path
     picture: Path
     scratch: Path
     settings: Settings
@@ -107,9 +111,10 @@ class _Look:
             return first
 
     def _improved(self, first: Reading) -> Reading:
-        reading = self._laid_down(first)
+        reading = self._levelled(self._laid_down(first))
         if reading.confidence < _GOOD or len(reading.text) < _FEW_LETTERS:
-            reading = self._unskewed(self._turned(reading))
+            reading = self._turned(reading)
+            reading = self._unskewed(reading) if reading.confidence < _GOOD else reading
             if _HOPELESS <= reading.confidence < _GOOD and self.settings.ocr.vision != "local":  # else that looks
                 even = recognise(self.picture, reading.languages, self._seconds, uneven=True)
                 reading = even if even.worth > reading.worth else reading
@@ -129,10 +134,11 @@ class _Look:
     def _laid_down(self, first: Reading) -> Reading:
         """A page of text that runs up or down reads well as it stands; its lines are brought into upright order."""
         rotate = sideways(first.lines)
-        if not rotate:
-            return first
-        self.picture, self.turn = self._copy(rotate)
-        return self._read(self.picture, first.languages)
+        return self._better(first, self._copy(rotate), first.languages) if rotate else first
+
+    def _levelled(self, first: Reading) -> Reading:
+        """Lines that slope read well and yet others are passed over; the angle is measured on the page itself."""
+        return self._unskewed(first) if abs(tilt(first.lines)) >= _SLOPE else first
 
     def _turned(self, first: Reading) -> Reading:
         """The reading by orientation and script as Tesseract sees them, or as trying tells where it cannot."""
@@ -151,20 +157,16 @@ class _Look:
         ways = (90, 270) if stands_sideways(ink_of(self.picture)) else (180,)
         if len(first.text) > (_SOME_LETTERS if first.confidence <= _HOPELESS else _FEW_LETTERS):
             return first
-        original = self.picture, self.turn
-        best = first
-        for rotate in ways:
-            picture, turn = self._copy(rotate, original)
+        best, tries = first, [self._copy(rotate) for rotate in ways]
+        for picture, turn in tries:
             reading = self._read(picture, first.languages)
             if reading.worth > (_TURN_GAIN if best is first else 1.0) * best.worth and reading.confidence > 0.5:
                 best, self.picture, self.turn = reading, picture, turn
         return best
 
     def _unskewed(self, first: Reading) -> Reading:
-        if first.confidence >= _GOOD:
-            return first
-        skew = skew_of(ink_of(self.picture))
-        if not skew or not first.lines:
+        skew = skew_of(ink_of(self.picture)) if first.lines and not self.turn.skew else 0.0
+        if not skew:
             return first
         turn = replace(self.turn, skew=skew)
         level = Turn(*self.turn.size, 0, skew)
@@ -179,10 +181,10 @@ class _Look:
         self.picture, self.turn = way
         return second
 
-    def _copy(self, rotate: int, of: tuple[Path, Turn] | None = None) -> tuple[Path, Turn]:
-        picture, turn = of or (self.picture, self.turn)
-        turn = replace(turn, rotate=rotate)
-        return upright_copy(picture, turn, self.scratch / f"turned-{rotate}.png"), turn
+    def _copy(self, rotate: int) -> tuple[Path, Turn]:
+        """The picture turned by `rotate` degrees more than it is."""
+        turn = replace(self.turn, rotate=(self.turn.rotate + rotate) % 360)
+        return upright_copy(self.original, turn, self.scratch / f"turned-{turn.rotate}.png"), turn
 
 
 def sideways(lines: list[OcrLine]) -> int:
@@ -198,6 +200,15 @@ def sideways(lines: list[OcrLine]) -> int:
     if max(up, down) <= level:
         return 0
     return 90 if up > down else 270
+
+
+def tilt(lines: list[OcrLine]) -> float:
+    """Degrees by which lines of several words fall to the right, by the middles of their first and last words."""
+    angles = [
+        math.degrees(math.atan2(b.y0 + b.y1 - a.y0 - a.y1, b.x0 + b.x1 - a.x0 - a.x1))
+        for a, b in ((line.words[0], line.words[-1]) for line in lines if len(line.words) > 3)
+    ]
+    return statistics.median(angles) if len(angles) > 2 else 0.0
 
 
 def _is_sure(seen: Orientation | None) -> bool:

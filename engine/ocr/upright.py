@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from engine.ocr.ink import ink, small_grey
+
 Affine = tuple[float, float, float, float, float, float]  # a, b, c, d, e, f: x' = ax + cy + e, y' = bx + dy + f
 _SMALL = 700  # pixels of the longer side that the angle is measured on
+_FAINT = 24  # grey levels; letters made small are faint
 _MOST_DEGREES = 16.0
 _LEAST_DEGREES = 0.6  # a smaller angle does no harm
 _CLEARER = 1.12  # by how much lines must stand out more at another angle than at none
@@ -85,14 +88,9 @@ def upright_copy(picture: Path, turn: Turn, copy: Path) -> Path:
 
 
 # ---------------------------------------------------------------- measuring
-def ink_of(picture: Path, longest: int = _SMALL) -> NDArray[np.bool_]:
-    """The dark pixels of a picture made small; of a dark page the light ones."""
-    with Image.open(picture) as image:
-        grey = image.convert("L")
-    small = np.asarray(grey.reduce(max(1, math.ceil(max(grey.size) / longest))), dtype=np.float32)
-    middle = float(np.median(small))
-    spread = max(float(small.std()), 12.0)
-    return small > middle + spread if middle < 110 else small < middle - spread
+def ink_of(picture: Path) -> NDArray[np.bool_]:
+    """The ink of a picture made small, for measuring."""
+    return ink(small_grey(picture, _SMALL)[0], _FAINT)
 
 
 def skew_of(ink: NDArray[np.bool_]) -> float:

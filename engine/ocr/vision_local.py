@@ -19,9 +19,10 @@ from engine.records import OcrLine, OcrResult
 
 Quad = NDArray[np.float32]  # four corners, from the top left clockwise
 Bounds = tuple[float, float, float, float]
-_COVERED = 0.6  # share of a box under lines that were read surely, above which it is not read again
+_COVERED = 0.85  # share of a box under lines that were read surely, above which it is not read again
 _LINE_HEIGHT = 56  # pixels; the recognition model's input has 48
 _GUTTER = 0.8  # of a line's height; wider white between two lines parts columns
+_CREDIBLE = 0.7  # confidence of a line whose ends may mark the end of a column
 _NEIGHBOURS = 4  # times a line's height: how far a gutter must go on
 _LEAST_SCORE = 0.5  # of a line; below, it is picture, not text
 
@@ -122,7 +123,7 @@ def _parted(box: Quad, lines: list[OcrLine]) -> list[Quad]:
         return [box]
     cuts = [0.0]
     reach = float("-inf")
-    for line in _beside(bounds, lines):
+    for line in _beside(bounds, [line for line in lines if line.confidence >= _CREDIBLE]):
         if line.x0 - reach > _GUTTER * (bounds[3] - bounds[1]) and _is_gutter((reach + line.x0) / 2, bounds, lines):
             cuts.append(((reach + line.x0) / 2 - bounds[0]) / (bounds[2] - bounds[0]))
         reach = max(reach, line.x1)

@@ -133,6 +133,21 @@ def test_which_pages_want_ocr() -> None:
     assert wants_ocr(model("", drawings=400), Settings())
 
 
+@pytest.mark.parametrize(
+    ("layer", "picture"),
+    [
+        ("\ufffd\ufffd \ufffd\ufffd\ufffd " * 20, False),  # no map from glyphs to letters
+        ("\ue001\ue002\ue003 \ue004\ue005 " * 20, False),  # glyphs in the private use area
+        ("".join(chr((ord(c) - 93) % 26 + 97) if c.islower() else c for c in LOREM * 3), False),  # letters shifted
+        ("".join(chr(ord(c) - 29) if c > " " else c for c in LOREM * 2), False),  # and shifted among the symbols
+        ("«POAH «3E*» RE5EARCH F0UND4TION lNC. 4 l3tt3r fr0m Th3 Am4lg4m4t3d m3n 0f " * 4, True),  # bad old OCR
+    ],
+)
+def test_a_text_layer_of_garbage_is_read_from_the_page(layer: str, picture: bool) -> None:
+    whole = [Picture(0, 0, 600, 800, 5, 4_000_000)] if picture else []
+    assert wants_ocr(model(layer, *whole, hidden=len(layer) if picture else 0), Settings())
+
+
 def test_letters_drawn_as_outlines_are_read(tmp_path: Path) -> None:
     made = pymupdf.open()
     page = made.new_page()

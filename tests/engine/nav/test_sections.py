@@ -185,7 +185,7 @@ SECTION = st.tuples(st.integers(1, 3), st.sampled_from(TITLES), st.sampled_from(
 
 
 @given(st.lists(SECTION, min_size=1, max_size=12), st.sampled_from(["semantic", "fixed", "sliding", "recursive"]))
-@hypothesis.settings(max_examples=80, deadline=None)
+@hypothesis.settings(max_examples=80, deadline=None, derandomize=True)
 def test_chunks_alone_show_the_sections_that_hold_text(viewed, sections: list, strategy: str) -> None:
     builder = Builder("md", Settings().limits)
     for number, (level, title, sentences) in enumerate(sections):

@@ -138,7 +138,7 @@ def test_which_pages_want_ocr() -> None:
     [
         ("\ufffd\ufffd \ufffd\ufffd\ufffd " * 20, False),  # no map from glyphs to letters
         ("\ue001\ue002\ue003 \ue004\ue005 " * 20, False),  # glyphs in the private use area
-        ("".join(chr((ord(c) - 93) % 26 + 97) if c.islower() else c for c in LOREM * 3), False),  # letters shifted
+        ("".join(chr((ord(c) - 94) % 26 + 97) if c.islower() else c for c in LOREM * 3), False),  # letters shifted
         ("".join(chr(ord(c) - 29) if c > " " else c for c in LOREM * 2), False),  # and shifted among the symbols
         ("«POAH «3E*» RE5EARCH F0UND4TION lNC. 4 l3tt3r fr0m Th3 Am4lg4m4t3d m3n 0f " * 4, True),  # bad old OCR
     ],

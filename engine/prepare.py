@@ -255,7 +255,8 @@ class Preparer:
             language=self.run.language,
             keep_document=self.keep_documents,
         )
-        if path.stat().st_size > _SMALL_PDF and path.open("rb").read(1024).lstrip().startswith(b"%PDF"):
+        task.source_format = _many_paged(path)
+        if task.source_format:
             cut = self._ask(replace(task, op="parts"))
             if cut.prepared.failure is not None:
                 return cut.prepared
@@ -323,7 +324,15 @@ class Preparer:
         return ask(self._slot, task) if self.settings.pipeline.isolation else perform(task)
 
 
-_SMALL_PDF = 200_000  # bytes; a smaller file is never worth the look for parts
+_SMALL = {"pdf": 200_000, "tiff": 20_000}  # bytes; a smaller file is never worth the look for parts
+
+
+def _many_paged(path: Path) -> str:
+    """pdf or tiff where a file may be big enough to be read in parts, by its first bytes; else nothing."""
+    with path.open("rb") as file:
+        head = file.read(1024)
+    found = "tiff" if head[:4] in (b"II*\0", b"MM\0*") else "pdf" if head.lstrip().startswith(b"%PDF") else ""
+    return found if found and path.stat().st_size > _SMALL[found] else ""
 
 
 @dataclass

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from engine.ocr import VisionEngine
 
 EMPTY = "empty"
+# Formats read in parts, each under its own deadline → the module with `page_count` and `extract_pages`.
+PARTED = {"pdf": "engine.extract.pdf", "tiff": "engine.extract.image"}
 PAGES_AT_A_LOOK = 8  # under one deadline; a page takes seconds
 REDACTED = "pii_redaction"  # key of the metadata that says so: pictures of such a document's pages are not shown
 SUPERSEDED = "superseded"  # a newer upload or a delete took the document while this attempt worked on it
@@ -40,7 +43,7 @@ class Task:
     `op`: `prepare` (whole document), `parts` (how a big one would be cut), `part` (one page range, tree
     saved at `tree_path`), `merge` (the trees at `tree_paths` become the document), `look` (vision over some
     pages that wait), `finish` (redact and chunk after that). `keep_document`: hand the full tree back, for
-    callers that show it.
+    callers that show it. `source_format`: of a document that comes in parts, by its first bytes.
     """
 
     op: str
@@ -56,6 +59,7 @@ class Task:
     tree_paths: list[str] = field(default_factory=lambda: list[str]())
     keep_document: bool = False
     language: str | None = None
+    source_format: str = ""
 
 
 @dataclass(slots=True)
@@ -305,13 +309,13 @@ def slim(document: ExtractedDocument) -> None:
 
 # ---------------------------------------------------------------- big documents, in the child
 def _parts(task: Task) -> Answer:
-    """Page ranges when the document is a big PDF, else none."""
+    """Page ranges when the document is a big PDF or a TIFF of many pages, else none."""
     settings = _settings(task.settings_json)
-    if _detect(task, settings) != "pdf":
+    if _detect(task, settings) != task.source_format:
         return Answer(task.prepared)
-    from engine.extract.pdf import page_count
-
-    pages, size = page_count(Path(task.path), _context(task, settings, "pdf")), settings.pipeline.part_pages
+    reader = import_module(PARTED[task.source_format])
+    pages = int(reader.page_count(Path(task.path), _context(task, settings, task.source_format)))
+    size = settings.pipeline.part_pages if task.source_format == "pdf" else PAGES_AT_A_LOOK
     if pages > settings.limits.pages:
         raise InputError(
             f"{pages} pages pass the limit of {settings.limits.pages} (setting limits.pages)",
@@ -324,7 +328,7 @@ def _parts(task: Task) -> Answer:
     from engine.sanitize import sanitize
 
     with timed(task.prepared, Stage.SANITIZE):
-        path, losses = sanitize(Path(task.path), "pdf", Path(task.scratch), settings)
+        path, losses = sanitize(Path(task.path), task.source_format, Path(task.scratch), settings)
     ranges = [(first, min(first + size - 1, pages)) for first in range(1, pages + 1, size)]
     return Answer(task.prepared, str(path), losses, ranges)
 
@@ -339,13 +343,13 @@ def _context(task: Task, settings: Settings, source_format: str) -> Context:
 
 
 def _part(task: Task) -> Answer:
-    from engine.extract.pdf import extract_pages
     from engine.schema import dump_document
 
     settings, p = _settings(task.settings_json), task.prepared
     with timed(p, Stage.EXTRACT):
-        context = _context(task, settings, "pdf")
-        document = extract_pages(Path(task.path), context, task.first_page, task.last_page)
+        context = _context(task, settings, task.source_format)
+        reader = import_module(PARTED[task.source_format])
+        document = reader.extract_pages(Path(task.path), context, task.first_page, task.last_page)
     Path(task.tree_path).write_bytes(dump_document(document))
     return Answer(task.prepared)
 

@@ -10,9 +10,15 @@ from engine.document import Builder
 from engine.extract import Context
 from engine.extract.scans import ocr_page
 from engine.records import ExtractedDocument, Loss
-from engine.sanitize.image import frames, opened
+from engine.sanitize.image import frame_count, frames, one_frame, opened
 
 _BLANK_RANGE = 12  # of 256 grey levels; less contrast is an empty sheet
+
+
+def page_count(path: Path, context: Context) -> int:
+    """Frames that are pages, without decoding them. Raises InputError as `extract` does."""
+    with opened(path) as image:
+        return frame_count(image)
 
 
 def extract(path: Path, context: Context) -> ExtractedDocument:
@@ -21,10 +27,22 @@ def extract(path: Path, context: Context) -> ExtractedDocument:
     Raises InputError: EXTRACTION_FAILED when it is no such picture, LIMIT_EXCEEDED above
     limits.image_pixels or limits.pages.
     """
+    return extract_pages(path, context, 1, None)
+
+
+def extract_pages(path: Path, context: Context, first: int, last: int | None) -> ExtractedDocument:
+    """Read frames `first` to `last` (1-based, both included; None: to the end), so that those of a long fax can
+    each have their time. Raises InputError as `extract` does."""
     builder = context.builder()
     losses: list[Loss] = []
     with opened(path) as image:
-        for number, (frame, dpi) in enumerate(frames(image, context.settings.limits, losses), 1):
+        limits = context.settings.limits
+        wanted = (
+            enumerate(frames(image, limits, losses), 1)
+            if last is None
+            else ((number, one_frame(image, number, limits, losses)) for number in range(first, last + 1))
+        )
+        for number, (frame, dpi) in wanted:
             _read_frame(frame, dpi, number, builder, context)
     for loss in losses:
         builder.warn(loss.code, loss.message, loss.place, loss.count)

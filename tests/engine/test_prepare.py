@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pymupdf
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from engine.prepare import NoLedger, Preparer, Run
+from engine.process import PAGES_AT_A_LOOK, Answer, Task
 from engine.records import Prepared, SourceItem
 from engine.settings import load
 from engine.sources.local import local_uri
@@ -22,6 +24,18 @@ def prepare(path: Path, **settings: object) -> list[Prepared]:
         return list(preparer.prepare([SourceItem("p", "s", path.name, local_uri(bytes(path)), path.stat().st_size)]))
     finally:
         preparer.close()
+
+
+class _Counting(Preparer):
+    """Notes what is asked of the child."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.asked: list[str] = []
+
+    def _ask(self, task: Task) -> Answer:
+        self.asked.append(task.op)
+        return super()._ask(task)
 
 
 @pytest.fixture
@@ -63,6 +77,22 @@ def scan(tmp_path: Path) -> Iterator[Path]:
     draw.text((60, 180), "of the lamp every four hours.", font=font, fill=0)
     picture.save(tmp_path / "scan.png", dpi=(150, 150))
     yield tmp_path / "scan.png"
+
+
+def test_a_long_fax_is_read_in_parts_each_with_its_own_time(tmp_path: Path, scan: Path) -> None:
+    pages = [Image.new("L", (1240, 500), 255) for _ in range(PAGES_AT_A_LOOK + 3)]
+    pages[-2] = Image.open(scan)
+    pages[0].save(tmp_path / "fax.tif", save_all=True, append_images=pages[1:], dpi=(150, 150))
+    preparer = _Counting(load({}, environ={}), Run("r", "f"), NoLedger(), keep_documents=True)
+    item = SourceItem("p", "s", "fax.tif", local_uri(bytes(tmp_path / "fax.tif")), 1)
+    try:
+        (p,) = preparer.prepare([item])
+    finally:
+        preparer.close()
+    assert [op for op in preparer.asked if op != "look"][:4] == ["parts", "part", "part", "merge"]
+    assert p.document is not None and p.document.metadata.page_count == len(pages)
+    assert [n for n, page in enumerate(p.document.pages) if page.content] == [len(pages) - 2]
+    assert "clockwork" in p.document.content
 
 
 def test_poor_pages_are_read_again_by_vision(scan: Path) -> None:
